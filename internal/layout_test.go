@@ -35,7 +35,7 @@ var table = []struct{ pkgs, mayImport string }{
 	{"keyring", "fault"},
 	{"trace", "fault"},
 	{"slow", "clock"},
-	{"catalog", "audit doc fault expiry kv keys"},
+	{"catalog", "clock audit doc fault expiry kv keys"},
 	{"store", "lease trace budget doc fault expiry access kv keys catalog"},
 	{"foresight", "doc fault expiry access catalog store"},
 	{"reaper", "clock fault store trace"},

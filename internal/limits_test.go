@@ -46,7 +46,7 @@ mongo/expression.maxAmounts mongo/expression.maxBin mongo/expression.maxCopied m
 mongo/expression.maxNumeral mongo/expression.maxPlace mongo/expression.minPlace mongo/expression.maxShown mongo/expression.maxYears mongo/expression.maxZoneName mongo/expression.maxZones mongo/expression.minExponent
 mongo/filter.maxPathNames mongo/filter.maxPathNumbers mongo/pattern.maxSize mongo/pattern.maxSpans mongo/pattern.maxWritten
 mongo/pipeline.MaxDocumentBytes mongo/update.maxKeys mongo/update.maxParts mongo/update.maxQueryDepth mongo/update.maxText admin.maxRetries
-store.maxAttempts store.maxDoubts mongo/call.maxSkew catalog.MaxIDBytes catalog.MaxPartitionString store.maxInstant store.maxKept store.maxProblems catalog.maxShown bulk.maxKeptLine bulk.maxStamp
+catalog.maxTurns catalog.maxPause store.maxAttempts store.maxDoubts mongo/call.maxSkew catalog.MaxIDBytes catalog.MaxPartitionString store.maxInstant store.maxKept store.maxProblems catalog.maxShown bulk.maxKeptLine bulk.maxStamp
 transfer.maxAnswer transfer.maxBSON transfer.maxCollections transfer.maxFirst transfer.maxMetadata transfer.maxNames
 admin.maxGuessers node.MaxPartitions
 `)

@@ -18,7 +18,10 @@ type database struct {
 	Containers int    `json:"containers"`
 }
 
-func (a *admin) listDatabases(*http.Request) (any, error) {
+func (a *admin) listDatabases(r *http.Request) (any, error) {
+	if err := a.Catalog().Refresh(r.Context()); err != nil {
+		return nil, err
+	}
 	list := struct {
 		Databases []database `json:"databases"`
 	}{[]database{}}
@@ -97,6 +100,9 @@ func (a *admin) deleteMixed(ctx context.Context, db *catalog.Database) error {
 
 // database finds the database that a path names.
 func (a *admin) database(r *http.Request) (*catalog.Database, error) {
+	if err := a.Catalog().Refresh(r.Context()); err != nil {
+		return nil, err
+	}
 	name := r.PathValue("db")
 	db, err := a.Catalog().Database(name)
 	if fault.KindOf(err) == fault.NotFound {

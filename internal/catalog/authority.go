@@ -28,23 +28,51 @@ type authority interface {
 	// exclusively runs a change of the catalog. The caller holds c.changes.
 	exclusively(ctx context.Context, c *Catalog, change func() error) error
 	// apply makes a batch that fill fills, and applies it. touched are the containers that the change concerns.
-	apply(c *Catalog, fill func(*kv.Batch) error, apply func(*kv.Batch) error, touched []*Container) error
+	apply(c *Catalog, fill func(*kv.Batch) error, apply func(*kv.Batch) error, touched []touch) error
 	// append applies a batch that writes events of the audit trail, but is no revision.
 	append(ctx context.Context, c *Catalog, b *kv.Batch) error
 	// trail is where the audit trail begins and ends.
 	trail(ctx context.Context, c *Catalog) (trail, error)
 	// present is the state of a container that a change starts from.
 	present(ctx context.Context, c *Catalog, ct *Container) (*State, error)
+	// refuse makes containers that are about to be deleted refuse requests, if that is needed. restore undoes it.
+	refuse(containers []*Container) (restore func())
 	// reserve gives out the number of a container, and with database that of a database.
 	reserve(ctx context.Context, c *Catalog, database bool) (counters, error)
 	// closing is the last instant that any request sees under the state that a change replaces.
 	closing(ct *Container, now expiry.Stamp, b *kv.Batch) expiry.Stamp
 }
 
+// beginChange waits until no other change is under way, or until ctx ends.
+func (c *Catalog) beginChange(ctx context.Context) error {
+	select {
+	case c.changes <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case c.changes <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// endChange lets the next change begin.
+func (c *Catalog) endChange() { <-c.changes }
+
+// A touch is a container that a change concerns.
+type touch struct {
+	*Container
+	deletes bool // the change deletes it
+}
+
 // exclusively runs change as the only one. Each method that changes the catalog does its work in it: checks included.
 func (c *Catalog) exclusively(ctx context.Context, change func() error) error {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	if err := c.beginChange(ctx); err != nil {
+		return err
+	}
+	defer c.endChange()
 	return c.authority.exclusively(ctx, c, change)
 }
 
@@ -62,7 +90,7 @@ type alone struct{}
 
 func (alone) exclusively(_ context.Context, _ *Catalog, change func() error) error { return change() }
 
-func (alone) apply(_ *Catalog, fill func(*kv.Batch) error, apply func(*kv.Batch) error, _ []*Container) error {
+func (alone) apply(_ *Catalog, fill func(*kv.Batch) error, apply func(*kv.Batch) error, _ []touch) error {
 	b := &kv.Batch{}
 	if err := fill(b); err != nil {
 		return err
@@ -87,6 +115,9 @@ func (alone) present(_ context.Context, _ *Catalog, ct *Container) (*State, erro
 	}
 	return st, nil
 }
+
+// refuse lets no write follow the deletion.
+func (alone) refuse(containers []*Container) (restore func()) { return markDeleted(containers) }
 
 func (alone) reserve(_ context.Context, c *Catalog, database bool) (counters, error) {
 	c.mu.Lock()

@@ -55,9 +55,9 @@ type Catalog struct {
 	floor    atomic.Uint64 // no document gets a sequence up to this one, see Continue
 	numbers  atomic.Uint64 // nor a number up to this one
 
-	changes sync.Mutex // held during a change, including its disk write
-	turn    kv.View    // of the change that is being made, where several processes share the data
-	passed  uint64     // newest sequence of the counters that it has passed, there
+	changes chan struct{} // has an element during a change, including its disk write
+	turn    kv.View       // of the change that is being made, where several processes share the data
+	passed  uint64        // newest sequence of the counters that it has passed, there
 
 	mu         sync.RWMutex // held only to read or set the fields below, never during a disk write
 	counters   counters
@@ -100,7 +100,8 @@ type counters struct {
 // Open loads the catalog from an engine and finishes deletions that a crash has interrupted. condition is needed for
 // data with partial indexes, else it may be nil.
 func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog, error) {
-	c := &Catalog{engine: engine, condition: condition, maxEvents: audit.MaxEvents, maxTrail: audit.MaxBytes}
+	c := &Catalog{engine: engine, condition: condition, maxEvents: audit.MaxEvents, maxTrail: audit.MaxBytes,
+		changes: make(chan struct{}, 1)}
 	c.clear()
 	c.authority = alone{}
 	if s, ok := engine.(kv.Shared); ok && s.Shared() {
@@ -251,7 +252,7 @@ func encode(record any) []byte {
 // touched are the containers whose answers, or whose existence, the change affects. Where several processes share the
 // data, do runs when the change has passed all their counters, and may run again.
 func (c *Catalog) change(
-	ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func(), touched ...*Container,
+	ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func(), touched ...touch,
 ) error {
 	return c.changeBy(ctx, do, seen, func(b *kv.Batch) error { return c.engine.Apply(ctx, b) }, touched...)
 }
@@ -259,7 +260,7 @@ func (c *Catalog) change(
 // changeBy is change with another way to make the batch durable.
 func (c *Catalog) changeBy(
 	ctx context.Context, do func(r *revision, b *kv.Batch) error, seen func(), apply func(*kv.Batch) error,
-	touched ...*Container,
+	touched ...touch,
 ) error {
 	var next revision
 	var after trail

@@ -118,7 +118,7 @@ func (c *Container) Enter(ctx context.Context, now expiry.Stamp) (View, error) {
 func (c *Container) replace(st *State) {
 	for {
 		old := c.state.Load()
-		if old.epoch > st.epoch || c.state.CompareAndSwap(old, st) {
+		if old.Deleted || old.epoch > st.epoch || c.state.CompareAndSwap(old, st) {
 			return
 		}
 	}

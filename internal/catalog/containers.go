@@ -69,6 +69,7 @@ func (c *Catalog) rememberContainer(ct *Container) {
 func (c *Catalog) forgetContainer(ct *Container) {
 	c.containers.delete(ct.ID)
 	delete(c.byName, containerName(ct.Database, ct.State().Name))
+	markDeleted([]*Container{ct})
 }
 
 func (c *Catalog) saveContainer(b *kv.Batch, ct *Container, st *State) {
@@ -310,7 +311,7 @@ func (c *Catalog) alterOnce(
 	}, func() {
 		next.epoch = c.nextEpoch()
 		ct.replace(&next)
-	}, ct)
+	}, touch{ct, false})
 	if err != nil {
 		return nil, err
 	}
@@ -475,7 +476,7 @@ func (c *Catalog) deleteContainer(ctx context.Context, ct *Container) error {
 	if ct.State().Deleted {
 		return ErrNoOwner
 	}
-	restore := markDeleted([]*Container{ct})
+	restore := c.authority.refuse([]*Container{ct})
 	var gone []*Resource
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		b.Frees = true
@@ -487,7 +488,7 @@ func (c *Catalog) deleteContainer(ctx context.Context, ct *Container) error {
 	}, func() {
 		c.forgetContainer(ct)
 		c.forgetResources(gone)
-	}, ct)
+	}, touch{ct, true})
 	if err != nil {
 		restore()
 		return err

@@ -42,8 +42,10 @@ func (c *Catalog) continueFrom(ctx context.Context, later *Catalog, n counters, 
 
 // continueTrail adds the events of a later state, so that nobody loses the trail by going back to earlier data.
 func (c *Catalog) continueTrail(ctx context.Context, later *Catalog) error {
-	later.changes.Lock() // no events are added or dropped
-	defer later.changes.Unlock()
+	if err := later.beginChange(ctx); err != nil { // no events are added or dropped
+		return err
+	}
+	defer later.endChange()
 	b := &kv.Batch{Frees: true}
 	for number := c.trail.first; number < min(c.trail.next, later.trail.first); number++ {
 		b.Delete(keys.AuditKey(number))

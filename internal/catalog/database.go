@@ -104,7 +104,11 @@ func (c *Catalog) deleteDatabase(ctx context.Context, db *Database) error {
 		return err
 	}
 	containers := c.Containers(db)
-	restore := markDeleted(containers)
+	restore := c.authority.refuse(containers)
+	touched := make([]touch, len(containers))
+	for i, ct := range containers {
+		touched[i] = touch{ct, true}
+	}
 	var gone []*Resource
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		b.Frees = true
@@ -123,7 +127,7 @@ func (c *Catalog) deleteDatabase(ctx context.Context, db *Database) error {
 			c.forgetContainer(ct)
 		}
 		c.forgetResources(gone)
-	}, containers...)
+	}, touched...)
 	if err != nil {
 		restore()
 		return err

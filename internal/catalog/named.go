@@ -245,10 +245,10 @@ func (c *Catalog) renameContainer(ctx context.Context, ct *Container, text strin
 		return ErrExists
 	}
 	var next State
-	restore, touched := func() {}, []*Container{ct}
+	restore, touched := func() {}, []touch{{ct, false}}
 	if target != nil {
-		touched = append(touched, target)
-		restore = markDeleted([]*Container{target})
+		touched = append(touched, touch{target, true})
+		restore = c.authority.refuse([]*Container{target})
 	}
 	var gone []*Resource
 	err = c.change(ctx, func(n *revision, b *kv.Batch) error {

@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -27,7 +29,7 @@ func (e *lostTurn) Unwrap() error { return e.err }
 
 // exclusively gives change a view and brings the cache up to it, until no other process comes between.
 func (s *sharing) exclusively(ctx context.Context, c *Catalog, change func() error) error {
-	for {
+	for attempt := range maxTurns {
 		if err := c.takeTurn(ctx); err != nil {
 			return err
 		}
@@ -35,11 +37,21 @@ func (s *sharing) exclusively(ctx context.Context, c *Catalog, change func() err
 		if _, lost := err.(*lostTurn); !lost {
 			return err
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
+		// Each process waits for another time, so that one of them comes first.
+		if err := clock.Pause(ctx, rand.N(time.Duration(1+min(attempt, maxPause))*time.Millisecond)); err != nil {
+			return err
 		}
 	}
+	return errManyChanges
 }
+
+// Bounds of a change that other processes come before: how often it is tried, and the longest pause in milliseconds.
+const (
+	maxTurns = 200
+	maxPause = 9
+)
+
+var errManyChanges = fault.New(fault.Busy, "Too many changes of databases and containers at once. Try again.")
 
 // takeTurn opens the view of a change, and brings the cache up to it.
 func (c *Catalog) takeTurn(ctx context.Context) (err error) {
@@ -62,7 +74,7 @@ func (c *Catalog) takeTurn(ctx context.Context) (err error) {
 // apply makes the change depend on the revision that the turn has seen. A change that concerns containers passes their
 // counters, and so is ordered among the writes of their documents; it leaves its epoch in each.
 func (s *sharing) apply(
-	c *Catalog, fill func(*kv.Batch) error, apply func(*kv.Batch) error, touched []*Container,
+	c *Catalog, fill func(*kv.Batch) error, apply func(*kv.Batch) error, touched []touch,
 ) error {
 	b := &kv.Batch{Since: c.turn.Mark}
 	b.Read(keys.CatalogKey(countersKind))
@@ -112,7 +124,7 @@ func (s *sharing) trail(ctx context.Context, c *Catalog) (trail, error) {
 const deletedEpoch = math.MaxUint64
 
 // passCounters makes b pass the counters of containers, in the order of their keys. With the last, it calls fill.
-func (c *Catalog) passCounters(b *kv.Batch, touched []*Container, fill func(*kv.Batch) error) {
+func (c *Catalog) passCounters(b *kv.Batch, touched []touch, fill func(*kv.Batch) error) {
 	type passing struct {
 		key   []byte
 		epoch uint64
@@ -120,7 +132,7 @@ func (c *Catalog) passCounters(b *kv.Batch, touched []*Container, fill func(*kv.
 	var orders []passing
 	for _, ct := range touched {
 		epoch := c.counters.Sequence + 1
-		if ct.State().Deleted {
+		if ct.deletes {
 			epoch = deletedEpoch
 		}
 		for _, number := range ct.numbersOf() {
@@ -152,6 +164,10 @@ func (c *Catalog) passCounters(b *kv.Batch, touched []*Container, fill func(*kv.
 func (s *sharing) present(ctx context.Context, c *Catalog, ct *Container) (*State, error) {
 	return c.stateIn(ctx, c.turn, ct)
 }
+
+// refuse has nothing to do: writers see the deletion in the counters, readers in their views. Until its commit the
+// container is there.
+func (s *sharing) refuse([]*Container) (restore func()) { return func() {} }
 
 // reserve is a change by itself, so that no other process gives the numbers out.
 func (s *sharing) reserve(ctx context.Context, c *Catalog, database bool) (counters, error) {
@@ -305,8 +321,10 @@ func (s *sharing) holds(ctx context.Context, v View, r kv.Reader) (bool, error) 
 
 // loadShared loads everything in one view.
 func (c *Catalog) loadShared(ctx context.Context) (err error) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	if err := c.beginChange(ctx); err != nil {
+		return err
+	}
+	defer c.endChange()
 	return c.takeTurn(ctx)
 }
 
@@ -331,8 +349,10 @@ func (c *Catalog) Refresh(ctx context.Context) error {
 	if known {
 		return nil
 	}
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	if err := c.beginChange(ctx); err != nil {
+		return err
+	}
+	defer c.endChange()
 	return c.takeTurn(ctx)
 }
 
@@ -359,13 +379,20 @@ func (c *Catalog) catchUp(ctx context.Context) error {
 		return err
 	}
 	states := make([]*State, len(containers))
-	for i, s := range containers {
+	there := make(map[uint32]bool, len(databases))
+	for _, db := range databases {
+		there[db.ID] = true
+	}
+	for i, s := range containers { // before anything of the cache is replaced
+		if !there[s.Database] {
+			return fault.New(fault.Corrupt, "container %d is in no database", s.ID)
+		}
 		if states[i], err = c.thaw(s); err != nil {
 			return err
 		}
 	}
 	c.mu.Lock()
-	gone, err := c.replaceAll(databases, containers, states, resources)
+	gone := c.replaceAll(databases, containers, states, resources)
 	c.counters = present
 	c.mu.Unlock()
 	c.epochs.Store(present.Sequence)
@@ -373,14 +400,14 @@ func (c *Catalog) catchUp(ctx context.Context) error {
 	for _, ct := range gone {
 		c.dropped(ct)
 	}
-	return err
+	return nil
 }
 
 // replaceAll makes the cache what was read, and returns the containers that are no more. What is still there keeps its
 // handle.
 func (c *Catalog) replaceAll(
 	databases []*Database, containers []*stored, states []*State, resources []*Resource,
-) (gone []*Container, err error) {
+) (gone []*Container) {
 	was, wasDatabases, wasResources := c.containers.values, c.databases.values, c.resources.values
 	c.clear()
 	for _, db := range databases {
@@ -392,10 +419,7 @@ func (c *Catalog) replaceAll(
 	for i, s := range containers {
 		ct := was[s.ID]
 		if ct == nil {
-			db, ok := c.databases.get(s.Database)
-			if !ok {
-				return gone, fault.New(fault.Corrupt, "container %d is in no database", s.ID)
-			}
+			db, _ := c.databases.get(s.Database)
 			ct = c.newContainer(s.ID, db, states[i])
 			ct.born = s.Born
 		}
@@ -415,7 +439,7 @@ func (c *Catalog) replaceAll(
 		}
 		c.addResource(r)
 	}
-	return gone, nil
+	return gone
 }
 
 func (s *sharing) there(ctx context.Context, ct *Container, r kv.Reader) error {

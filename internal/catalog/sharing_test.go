@@ -291,3 +291,124 @@ func counterOf(t testing.TB, h *house, ct *catalog.Container) (counter keys.Coun
 
 // batchAt is a batch as an engine hands it to its orders.
 func batchAt(s *street) *kv.Batch { return &kv.Batch{Time: s.cluster.Now()} }
+
+// TestSharedFailedDeletion looks at a container through the process that is about to delete it: until the commit, which
+// may fail, it is there.
+func TestSharedFailedDeletion(t *testing.T) {
+	s := newStreet(t, 1)
+	a := s.houses[0]
+	ct := a.container(a.database("d"), "c")
+	s.cluster.Placed = func() {
+		if _, err := ct.Enter(ctx, 0); err != nil {
+			t.Errorf("before the deletion is committed, entering gives %v", err)
+		}
+	}
+	a.ok(a.DeleteContainer(ctx, ct))
+	s.cluster.Placed = nil
+	_, err := ct.Enter(ctx, 0)
+	a.fails(err, fault.OwnerNotFound)
+}
+
+// A lateReader is a process that does something before the first read of the next view.
+type lateReader struct {
+	kv.Engine
+	first func()
+}
+
+func (e *lateReader) Shared() bool { return true }
+
+func (e *lateReader) View(ctx context.Context) (kv.View, error) {
+	v, err := e.Engine.View(ctx)
+	if first := e.first; first != nil {
+		e.first = nil
+		v.Reader = lateView{v.Reader, sync.OnceFunc(first)}
+	}
+	return v, err
+}
+
+type lateView struct {
+	kv.Reader
+	first func()
+}
+
+func (v lateView) Get(ctx context.Context, key []byte, use func([]byte) error) (bool, error) {
+	v.first()
+	return v.Reader.Get(ctx, key, use)
+}
+
+// TestSharedLateState deletes a container while a request with an earlier view loads its state. The deletion stays
+// known.
+func TestSharedLateState(t *testing.T) {
+	s := newStreet(t, 1)
+	b := s.houses[0]
+	late := &lateReader{Engine: s.cluster.Process()}
+	a := &house{t: t, engine: late}
+	var err error
+	a.Catalog, err = catalog.Open(ctx, late, nil)
+	a.ok(err)
+	ct := a.container(a.database("d"), "c")
+	b.replace(100, b.enter("d", "c", 0).Container, func(d *catalog.Definition) { d.TTL = 10 })
+	late.first = func() { a.ok(a.DeleteContainer(ctx, ct)) }
+	_, err = ct.Enter(ctx, 0)
+	a.ok(err)
+	if !ct.State().Deleted {
+		t.Error("a request with an earlier view makes the process forget that the container was deleted")
+	}
+}
+
+// TestSharedCorrupt damages the data. Whoever cannot load it says so each time, and keeps what it knows.
+func TestSharedCorrupt(t *testing.T) {
+	s := newStreet(t, 2)
+	a, b := s.houses[0], s.houses[1]
+	db := b.database("d")
+	b.container(db, "c")
+	known := a.enter("d", "c", 0).Container
+	damage := &kv.Batch{}
+	damage.Delete(keys.CatalogKey('D', db.ID))
+	b.ok(b.engine.Apply(ctx, damage))
+	b.container(db, "c2")
+	for range 2 {
+		a.fails(a.Refresh(ctx), fault.Corrupt)
+	}
+	again, err := a.Database("d")
+	a.ok(err)
+	if ct, err := a.Container(again, "c"); ct != known {
+		t.Errorf("after damage elsewhere the known container is %v, %v", ct, err)
+	}
+}
+
+// TestSharedWait sends a request while a change is under way. It waits no longer than its context.
+func TestSharedWait(t *testing.T) {
+	s := newStreet(t, 1)
+	a := s.houses[0]
+	ended, end := context.WithCancel(ctx)
+	end()
+	s.cluster.Placed = func() {
+		if _, err := a.CreateDatabase(ended, 100, "late", nil); err != context.Canceled {
+			t.Errorf("a change that waits gives %v, want that its context has ended", err)
+		}
+	}
+	db := a.database("d")
+	a.container(db, "c")
+}
+
+// A lastProcess is one that another one always comes before.
+type lastProcess struct{ kv.Engine }
+
+func (lastProcess) Shared() bool { return true }
+
+func (e lastProcess) Apply(ctx context.Context, b *kv.Batch) error {
+	if len(b.Reads) > 0 {
+		return fault.New(fault.Conflict, "another process came first")
+	}
+	return e.Engine.Apply(ctx, b)
+}
+
+// TestSharedAttempts shows that a change gives up at last.
+func TestSharedAttempts(t *testing.T) {
+	s := newStreet(t, 1)
+	last, err := catalog.Open(ctx, lastProcess{s.cluster.Process()}, nil)
+	s.houses[0].ok(err)
+	_, err = last.CreateDatabase(ctx, 100, "d", nil)
+	s.houses[0].fails(err, fault.Busy)
+}

@@ -36,8 +36,8 @@ func (r *revision) note(action, kind, target string, changes ...audit.Change) {
 
 // SetClock says by which clock events of the audit trail are dated. Before it is called, none are written.
 func (c *Catalog) SetClock(instant func() time.Time) {
-	c.changes.Lock()
-	defer c.changes.Unlock()
+	c.changes <- struct{}{}
+	defer c.endChange()
 	c.instant = instant
 }
 

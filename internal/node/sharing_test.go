@@ -97,6 +97,32 @@ func TestNodesShareNoSQL(t *testing.T) {
 	step("GET", "/dbs/d/colls/c", "", "", 404, "")
 }
 
+// TestNodesShareAdmin looks through one node at what another one has made and deleted, over the admin API.
+func TestNodesShareAdmin(t *testing.T) {
+	_, nodes := startSharing(t, 2)
+	see := func(path string, want int, part string) {
+		t.Helper()
+		code, text := get(t, nodes[1].AdminURL()+"_mayfly/v1"+path)
+		if code != want || !strings.Contains(text, part) {
+			t.Errorf("GET %s: %d %s, want %d with %q", path, code, text, want, part)
+		}
+	}
+	do := func(method, path, body string) {
+		t.Helper()
+		if code, text := nosql(t, nodes[0], method, path, "", body); code >= 300 {
+			t.Errorf("%s %s: %d %s", method, path, code, text)
+		}
+	}
+	do("POST", "/dbs", `{"id":"d"}`)
+	see("/databases", 200, `"d"`)
+	do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"}}`)
+	see("/databases/d/containers/c", 200, `"c"`)
+	do("DELETE", "/dbs/d/colls/c", "")
+	see("/databases/d/containers/c", 404, "")
+	do("DELETE", "/dbs/d", "")
+	see("/databases/d", 404, "")
+}
+
 // TestNodesShareMongo makes a TTL index through one node. The other one obeys it at once.
 func TestNodesShareMongo(t *testing.T) {
 	cluster, nodes := startSharing(t, 2)
@@ -137,6 +163,44 @@ func TestNodesShareMongo(t *testing.T) {
 				t.Errorf("node %d counts %d, %v, want %d", i, got, err, c.want)
 			}
 		}
+	}
+}
+
+// TestNodesShareTransactionTime reads in a transaction what has just died by the engine's clock.
+func TestNodesShareTransactionTime(t *testing.T) {
+	cluster, nodes := startSharing(t, 1)
+	ctx := t.Context()
+	client, err := mongo.Connect(options.Client().ApplyURI(nodes[0].MongoURI()).SetDirect(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := client.Disconnect(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	c := client.Database("d").Collection("c")
+	if _, err := c.InsertOne(ctx, bson.M{"_id": 1, "at": cluster.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{
+		Keys: bson.D{{Key: "at", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(3600),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Move(time.Hour)
+	s, err := client.StartSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.EndSession(ctx)
+	if _, err := s.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+		if got, err := c.CountDocuments(ctx, bson.M{}); err != nil || got != 0 {
+			t.Errorf("a transaction counts %d, %v, want 0", got, err)
+		}
+		return nil, nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -114,7 +115,11 @@ func (s *Store) freeze(
 		if err != nil {
 			return catalog.View{}, nil, err
 		}
-		if c.State() == v.State { // no change of the container came between the state and the snapshot
+		holds, err := v.Holds(ctx, at)
+		if err != nil {
+			return catalog.View{}, nil, errors.Join(err, at.Close())
+		}
+		if holds { // no change of the container came between the state and the snapshot
 			return v, at, nil
 		}
 		if err := at.Close(); err != nil {
@@ -226,7 +231,7 @@ func (ck *check) named(ctx context.Context, number uint64, h keys.Header, body d
 // isExpired reports whether a document may be dead for some request: then another one may have its keys.
 func (ck *check) isExpired(h keys.Header, body doc.Doc) bool {
 	v := ck.v
-	v.Now = max(ck.counter.Stamp, v.Container.Seen())
+	v.Now = max(v.Now, ck.counter.Stamp, v.Container.Seen())
 	return dead(v, h, body)
 }
 

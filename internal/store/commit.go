@@ -95,9 +95,9 @@ func (ws *writeSet) deletes() bool {
 
 // confirm ends a write set that writes nothing, because it only reads or has failed. It read its documents one after
 // the other, but what it reports must have been true at one moment. fault.Conflict if it may not have been. A single
-// read is always true.
+// read is always true, and so are all reads of one view of an engine that keeps time.
 func (ws *writeSet) confirm(ctx context.Context) error {
-	if len(ws.b.Reads) < 2 { // one key was read at one moment
+	if len(ws.b.Reads) < 2 || !ws.view.Time.IsZero() { // they were read at one moment
 		return nil
 	}
 	if err := ws.s.engine.Apply(ctx, &kv.Batch{Since: ws.b.Since, Reads: ws.b.Reads, NoSync: true}); err != nil {

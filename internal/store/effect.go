@@ -107,6 +107,13 @@ func (m *beforeChange) take(
 	m.close()
 	was := *st // the catalog goes on to alter it
 	m.before = catalog.View{Container: c, State: &was, Now: max(now, c.Seen())}
+	if s.catalog.Shared() {
+		view, err := s.engine.View(ctx)
+		if err != nil {
+			return err
+		}
+		m.before.Now = view.Time.Unix()
+	}
 	m.snapshot, err = s.engine.Snapshot(ctx)
 	return err
 }

@@ -59,8 +59,12 @@ func (s *Store) Find(ctx context.Context, v catalog.View, number uint64, use fun
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	view, err := s.open(ctx, v.Read)
+	if err != nil {
+		return err
+	}
 	record := v.Container.KeysAt(number).Record(nil, number)
-	found, err := getRecord(ctx, s.engine, record, func(h keys.Header, body doc.Doc) error {
+	found, err := getRecord(ctx, view.Reader, record, func(h keys.Header, body doc.Doc) error {
 		if dead(v, h, body) {
 			return ErrNotFound
 		}

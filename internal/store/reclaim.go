@@ -388,7 +388,12 @@ func (s *Store) removeOnce(
 		counter.Bytes -= min(counter.Bytes, done.Bytes)
 		return counter.Append(nil), nil
 	})
-	s.log.follow(b, entries, func() int64 { return 1000 * c.Seen() })
+	s.log.follow(b, entries, func() int64 {
+		if b.Time.IsZero() {
+			return 1000 * c.Seen()
+		}
+		return 1000 * b.Time.Unix()
+	})
 	if err := s.apply(ctx, b); err != nil {
 		r.loaded = !s.catalog.Shared() // it may have happened, see fault.Undetermined
 		return Reclaimed{}, err

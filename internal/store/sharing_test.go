@@ -277,6 +277,15 @@ func TestSharedTransaction(t *testing.T) {
 	if fault.KindOf(err) != fault.Conflict {
 		t.Errorf("a transaction in a container that was changed since gives %v", err)
 	}
+	// Nor an older state, which its snapshot does not have any more.
+	older := a.view()
+	b.setTTL(300)
+	g = a.beginSnapshot()
+	defer g.Rollback()
+	_, err = g.On(older).Do(context.Background(), a.put(store.Replace, "p", "x", `"n":5`))
+	if fault.KindOf(err) != fault.Conflict {
+		t.Errorf("a transaction in a container that was changed between its view and its snapshot gives %v", err)
+	}
 }
 
 // TestSharedDraft publishes containers of transactions in two processes.
@@ -320,6 +329,51 @@ func TestSharedDraft(t *testing.T) {
 		w.ok(err)
 	}
 	s.worlds[1].consistent()
+}
+
+// TestSharedLogTime reclaims a dead document. The log has its end at an instant of the engine's clock.
+func TestSharedLogTime(t *testing.T) {
+	s := newStreet(t, 1, collection("c", 5))
+	w := s.worlds[0]
+	w.keepLog()
+	_, err := w.write(w.member(store.Create, 1))
+	w.ok(err)
+	s.cluster.Move(time.Minute)
+	_, err = w.store.Reclaim(context.Background(), w.c, 0, 10)
+	w.ok(err)
+	deleted := 0
+	for e, err := range w.store.Log(context.Background(), w.oldest()) {
+		w.ok(err)
+		if e.Kind != store.LogDelete {
+			continue
+		}
+		deleted++
+		if at := time.UnixMilli(e.Wall); s.cluster.Now().Sub(at) > time.Minute/2 {
+			t.Errorf("the document's end is logged at %v, and it is %v", at, s.cluster.Now())
+		}
+	}
+	if deleted != 1 {
+		t.Errorf("%d deletions are logged", deleted)
+	}
+}
+
+// TestSharedEffect sets a lifetime by another clock than the engine's. What it ends is counted by the engine's.
+func TestSharedEffect(t *testing.T) {
+	s := newStreet(t, 1, definition(expiry.Unset))
+	w := s.worlds[0]
+	_, err := w.write(w.put(store.Create, "p", "a", ""))
+	w.ok(err)
+	s.cluster.Move(time.Minute)
+	_, effect, err := w.store.ReplaceContainer(context.Background(), 1_000_000, w.c,
+		func(st *catalog.State) (catalog.Definition, error) {
+			def := st.Definition
+			def.TTL = 30
+			return def, nil
+		})
+	w.ok(err)
+	if effect == nil || effect.Expired != 1 {
+		t.Errorf("the change ends %+v, want one document", effect)
+	}
 }
 
 // member is an operation on the document with that _id of a collection.
@@ -367,5 +421,62 @@ func TestSharedModel(t *testing.T) {
 		if *seed != 0 || run == *runs {
 			return
 		}
+	}
+}
+
+// TestSharedFind replaces a document behind a view. Both ways to read it show what the view shows.
+func TestSharedFind(t *testing.T) {
+	s := newStreet(t, 2, definition(expiry.Unset))
+	a, b := s.worlds[0], s.worlds[1]
+	_, err := b.write(b.put(store.Create, "p", "a", `"n":1`))
+	b.ok(err)
+	v, number := a.view(), uint64(0)
+	_, err = b.write(b.put(store.Replace, "p", "a", `"n":2`))
+	b.ok(err)
+	want := func(d access.Document) error {
+		number = d.Number
+		if n := linearN(d.Body); n != 1 {
+			t.Errorf("the view shows n = %d, want 1", n)
+		}
+		return nil
+	}
+	a.ok(a.store.Read(context.Background(), v, key("p", "a"), want))
+	a.ok(a.store.Find(context.Background(), v, number, want))
+}
+
+// An applyCounter counts the batches of a process.
+type applyCounter struct {
+	slowProcess
+	applied int
+}
+
+func (e *applyCounter) Apply(ctx context.Context, b *kv.Batch) error {
+	e.applied++
+	return e.slowProcess.Apply(ctx, b)
+}
+
+// TestSharedReads reads several documents at once. One view shows all of them, so nothing is left to prove.
+func TestSharedReads(t *testing.T) {
+	s := newStreet(t, 1, definition(expiry.Unset))
+	w := s.worlds[0]
+	for _, id := range []string{"a", "b"} {
+		_, err := w.write(w.put(store.Create, "p", id, ""))
+		w.ok(err)
+	}
+	engine := &applyCounter{slowProcess: slowProcess{s.cluster.Process()}}
+	names, err := catalog.Open(context.Background(), engine, nil)
+	w.ok(err)
+	second, err := store.Open(context.Background(), engine, names)
+	w.ok(err)
+	defer func() { w.ok(second.Close()) }()
+	c, err := names.ContainerByID(w.c.ID)
+	w.ok(err)
+	before := engine.applied
+	_, err = second.WriteAll(context.Background(), c, w.now, []store.Op{
+		{Verb: store.Read, Key: key("p", "a")}, {Verb: store.Read, Key: key("p", "b")},
+	})
+	w.ok(err)
+	if engine.applied != before {
+		t.Errorf("reading asks the engine for %d batches, want none", engine.applied-before)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -37,6 +38,7 @@ type SnapshotTransaction struct {
 	at         kv.Snapshot // nil when the transaction has ended
 	past       *Store      // which reads at
 	epoch      uint64      // of the newest change of a container that at is sure to have
+	began      time.Time   // after at, by the engine's clock; the zero Time if the engine keeps none
 	members    []*ContainerTransaction
 	draft      *catalog.Draft // of the containers that it makes, nil until the first
 	apiEntries []apiEntry
@@ -69,14 +71,31 @@ func (s *Store) BeginSnapshot(ctx context.Context) (*SnapshotTransaction, error)
 		return nil, errors.Join(err, at.Close())
 	}
 	tx := &SnapshotTransaction{s: s, epoch: epoch, at: at}
+	if s.catalog.Shared() {
+		view, err := s.engine.View(ctx)
+		if err != nil {
+			return nil, errors.Join(err, at.Close())
+		}
+		tx.began = view.Time
+	}
 	// The same code serves transactions and single writes: this store reads from the snapshot and shares everything
 	// else.
 	tx.past = &Store{engine: snapshotEngine{Engine: s.engine, at: tx.at}, shared: s.shared}
 	return tx, nil
 }
 
-// On returns the transaction's part in a container, the same one each time. The view of the first call counts. The part
-// ends with the transaction, not by itself.
+// Now is the instant at which the transaction's documents are alive: now, or that of the snapshot if the engine keeps
+// time. A view of On holds from the snapshot until it was opened, so it holds at that instant.
+func (tx *SnapshotTransaction) Now(now expiry.Stamp) expiry.Stamp {
+	if tx.began.IsZero() {
+		return now
+	}
+	return tx.began.Unix()
+}
+
+// On returns the transaction's part in a container, the same one each time. The view of the first call counts. It must
+// have been opened after the transaction began where several processes share the data. The part ends with the
+// transaction, not by itself.
 func (tx *SnapshotTransaction) On(v catalog.View) *ContainerTransaction {
 	for _, x := range tx.members {
 		if x.set != nil && x.set.v.Container == v.Container {
@@ -86,13 +105,16 @@ func (tx *SnapshotTransaction) On(v catalog.View) *ContainerTransaction {
 	if tx.at == nil {
 		return &ContainerTransaction{}
 	}
+	early := false
 	if v.Read != nil {
+		early = v.Read.Time.Before(tx.began)
 		v.Read = &kv.View{Time: v.Read.Time} // it reads the snapshot
 	}
+	v.Now = tx.Now(v.Now)
 	x := newContainerTransaction(tx.past.beginOn(v, kv.View{Reader: tx.at})) // its own batch is never applied
 	x.set.within = tx
 	tx.members = append(tx.members, x)
-	if v.Epoch() > tx.epoch && !tx.created(v.Container) { // the snapshot may have no entries of its indexes
+	if !tx.created(v.Container) && (early || v.Epoch() > tx.epoch) { // the snapshot may have other entries
 		tx.failed = errLaterState
 	}
 	return x

@@ -69,7 +69,10 @@ func (x *nosqlView) check(o *session.Operation, v catalog.View, number uint64, i
 			maxNosqlIDs)
 	case seen && other != number:
 		// The other one may be gone by now, deleted and created again in another partition. That is no conflict.
-		err := o.Node.Store.Find(o.Context, v, other, func(access.Document) error { return nil })
+		now, err := o.Enter(v.Container)
+		if err == nil {
+			err = o.Node.Store.Find(o.Context, now, other, func(access.Document) error { return nil })
+		}
 		if fault.KindOf(err) != fault.NotFound {
 			duplicate := code.New(code.CommandNotSupported,
 				"The id %s is not unique: documents of several partitions of the Cosmos DB for NoSQL container "+

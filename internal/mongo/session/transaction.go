@@ -171,7 +171,7 @@ func (t *Transaction) Begin() (*store.SnapshotTransaction, error) {
 			return nil, err
 		}
 		group.Label = t.label()
-		t.group = group
+		t.group, t.now = group, group.Now(t.now)
 	}
 	return t.group, nil
 }
@@ -194,6 +194,10 @@ func (t *Transaction) enter(o *Operation, c *catalog.Container) (catalog.View, e
 			return v, nil
 		}
 	}
+	if _, err := t.Begin(); err != nil { // the view has to be of a later moment than the snapshot
+		return catalog.View{}, err
+	}
+	o.Now = t.now
 	v, err := c.Enter(o.Context, t.now)
 	if err != nil {
 		if kind := fault.KindOf(err); kind == fault.NotFound || kind == fault.OwnerNotFound {
@@ -202,9 +206,6 @@ func (t *Transaction) enter(o *Operation, c *catalog.Container) (catalog.View, e
 		return v, err
 	}
 	v.Now = t.now
-	if _, err := t.Begin(); err != nil {
-		return v, err
-	}
 	t.views = append(t.views, v)
 	return v, nil
 }
