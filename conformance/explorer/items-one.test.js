@@ -1,7 +1,7 @@
 // One item: created, changed, compared in a conflict, extended, explained, deleted; and many, imported and exported.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { addContainer, at, chrome, editor, fill, mayfly, row, serveShop, shop, start } from './items-shop.js';
+import { addContainer, at, chrome, editor, fill, mayfly, row, serveShop, shop, start, write } from './items-shop.js';
 
 serveShop();
 
@@ -11,18 +11,18 @@ test('an item is created, changed, duplicated and deleted by keyboard', async ()
   await page.getByText('No items yet').waitFor();
   await page.shot('items-empty');
   await page.keyboard.press('n');
-  await editor(page).fill('{"id": "one", "user": "ada" "big": 1}');
+  await write(editor(page), '{"id": "one", "user": "ada" "big": 1}');
   await page.getByText(/Line 1, column 29: /).waitFor();
   await page.shot('items-syntax');
   assert.ok(await page.getByRole('button', { name: 'Create', exact: true }).isDisabled());
-  await editor(page).fill('{"id": "one", "user": "ada", "big": 12345678901234567890, "html": "<img src=x onerror=alert(1)>"}');
+  await write(editor(page), '{"id": "one", "user": "ada", "big": 12345678901234567890, "html": "<img src=x onerror=alert(1)>"}');
   await page.keyboard.press('Control+s');
   await page.getByText('Item one · ada created').waitFor();
   await page.getByRole('region', { name: 'one · ada' }).waitFor();
   assert.equal(await editor(page).getByText('_rid').count(), 0, 'system members are hidden');
   assert.match(await row(page, 'one').innerText(), /<img src=x onerror=alert\(1\)>/);
   await editor(page).getByText('"ada"').waitFor();
-  await editor(page).fill('{"id": "one", "user": "ada", "n": 2, "ttl": 600}');
+  await write(editor(page), '{"id": "one", "user": "ada", "n": 2, "ttl": 600}');
   await page.keyboard.press('Control+s');
   await page.getByText('Item one · ada saved').waitFor();
   await row(page, 'one').filter({ hasText: '10m' }).waitFor();
@@ -54,7 +54,7 @@ test('a conflict shows both versions', async (t) => {
       page.expected(/412/);
       await editor(page).getByText('"first"').waitFor();
       await mayfly.api('PUT', `${shop}/conflicts/items/x`, { id: 'x', user: 'ada', value: 'theirs' });
-      await editor(page).fill('{\n  "id": "x",\n  "user": "ada",\n  "value": "mine"\n}');
+      await write(editor(page), '{\n  "id": "x",\n  "user": "ada",\n  "value": "mine"\n}');
       await page.getByRole('button', { name: 'Save' }).click();
       const dialog = page.getByRole('dialog', { name: 'The item has changed meanwhile' });
       await dialog.getByLabel('Stored now').getByText('theirs').waitFor();
@@ -76,7 +76,7 @@ test('unsaved changes are not lost by accident', async () => {
   await fill(mayfly, 'drafts', [{ id: 'a', user: 'ada' }, { id: 'b', user: 'ada' }]);
   const page = await chrome.open(mayfly, { at: at('drafts', '?id=a') });
   await editor(page).getByText('"a"').waitFor();
-  await editor(page).fill('{"id": "a", "user": "ada", "x": 1}');
+  await write(editor(page), '{"id": "a", "user": "ada", "x": 1}');
   await page.getByRole('button', { name: 'Open b' }).click();
   const ask = page.getByRole('dialog', { name: 'Changes are not saved' });
   await ask.getByRole('button', { name: 'Cancel' }).click();
@@ -93,7 +93,7 @@ test('unsaved changes stay when another place is chosen', async () => {
   await fill(mayfly, 'left', [{ id: 'a', user: 'ada' }]);
   const page = await chrome.open(mayfly, { at: at('left', '?id=a') });
   await editor(page).getByText('"a"').waitFor();
-  await editor(page).fill('{"id": "a", "user": "ada", "x": 1}');
+  await write(editor(page), '{"id": "a", "user": "ada", "x": 1}');
   const ask = page.getByRole('dialog', { name: 'Changes are not saved' });
   const tab = page.getByRole('link', { name: 'Query', exact: true });
   await tab.click();
@@ -153,12 +153,12 @@ test('a document of MongoDB keeps the types of what was not changed', async () =
   await editor(page).getByText('"long"').waitFor();
   await page.shot('items-mongo');
   const text = '{"_id": 7, "page": "changed", "at": {"$date": "2026-01-02T03:14:05Z"}, "long": 5, "n": 7.5}';
-  await editor(page).fill(text);
+  await write(editor(page), text);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText(/Item .* saved/).waitFor();
   assert.deepEqual(await mayfly.api('GET', `${shop}/visits/items/7?format=canonical`), { _id: { $numberInt: '7' }, page: 'changed',
     at: { $date: { $numberLong: String((start + 600) * 1000) } }, long: { $numberLong: '5' }, n: { $numberDouble: '7.5' } });
-  await editor(page).fill(text.replace('"_id": 7', '"_id": 8'));
+  await write(editor(page), text.replace('"_id": 7', '"_id": 8'));
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The _id of a document cannot be changed').waitFor();
   await page.getByRole('button', { name: 'Revert' }).click();
@@ -166,7 +166,7 @@ test('a document of MongoDB keeps the types of what was not changed', async () =
   await editor(page).getByText('"$numberDouble"').waitFor();
   await page.getByLabel('Canonical extended JSON').uncheck();
   await mayfly.api('PUT', `${shop}/visits/items/7`, { page: 'theirs', at: { $date: '2026-01-02T03:14:05Z' } });
-  await editor(page).fill(text);
+  await write(editor(page), text);
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('dialog', { name: 'The item has changed meanwhile' }).getByRole('button', { name: 'Take theirs' }).click();
   await editor(page).getByText('"theirs"').waitFor();
@@ -175,7 +175,7 @@ test('a document of MongoDB keeps the types of what was not changed', async () =
   await page.getByRole('dialog').getByRole('button', { name: 'Extend life' }).click();
   await page.getByText(/now ends in 10m/).waitFor();
   await editor(page).getByText('"theirs"').waitFor();
-  await editor(page).fill('{"_id": 7, "page": "after"}');
+  await write(editor(page), '{"_id": 7, "page": "after"}');
   await page.getByRole('button', { name: 'Save' }).click();
   await row(page, '7').filter({ hasText: 'after' }).waitFor();
   await page.done();
@@ -202,7 +202,7 @@ test('a write that comes just before a save or an extension of a document is not
     }
     await route.continue();
   });
-  await editor(page).fill('{"_id": "x", "at": {"$date": "2026-01-02T03:14:05Z"}, "n": "mine"}');
+  await write(editor(page), '{"_id": "x", "at": {"$date": "2026-01-02T03:14:05Z"}, "n": "mine"}');
   await page.getByRole('button', { name: 'Save' }).click();
   const dialog = page.getByRole('dialog', { name: 'The item has changed meanwhile' });
   await dialog.getByLabel('Stored now').getByText('theirs').waitFor();
@@ -239,7 +239,7 @@ test('a duplicate of a document, and one that is created again, keep the types o
   await page.getByRole('button', { name: 'Open 2', exact: true }).click();
   await page.getByRole('region', { name: '2', exact: true }).getByLabel('Item as JSON').waitFor();
   await mayfly.api('DELETE', `${shop}/typed/items/2`);
-  await editor(page).fill('{"_id": 2, "long": 5, "double": 5, "int": 5, "again": true}');
+  await write(editor(page), '{"_id": 2, "long": 5, "double": 5, "int": 5, "again": true}');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Create it again' }).click();
   await page.getByText('Item 2 saved').waitFor();
@@ -280,7 +280,7 @@ test('nothing typed is lost while an item is saved, nor by a second conflict', a
     await route.continue();
   });
   const text = (value) => `{\n  "id": "x",\n  "user": "ada",\n  "value": "${value}"\n}`;
-  await editor(page).fill(text('second'));
+  await write(editor(page), text('second'));
   await page.keyboard.press('Control+s');
   await page.keyboard.type('typed meanwhile');
   await page.locator('[aria-label="Item as JSON"][aria-readonly="true"]').waitFor();
@@ -290,10 +290,10 @@ test('nothing typed is lost while an item is saved, nor by a second conflict', a
   await page.locator('[aria-label="Item as JSON"]:not([aria-readonly="true"])').waitFor();
 
   await mayfly.api('PUT', `${shop}/slow/items/x`, { id: 'x', user: 'ada', value: 'theirs' });
-  await editor(page).fill(text('mine'));
+  await write(editor(page), text('mine'));
   await page.keyboard.press('Control+s');
   const dialog = page.getByRole('dialog', { name: 'The item has changed meanwhile' });
-  await dialog.getByLabel('Your version').fill(text('merged'));
+  await write(dialog.getByLabel('Your version'), text('merged'));
   await mayfly.api('PUT', `${shop}/slow/items/x`, { id: 'x', user: 'ada', value: 'theirs again' });
   await dialog.getByRole('button', { name: 'Keep mine' }).click();
   await dialog.getByLabel('Stored now').getByText('theirs again').waitFor();
