@@ -198,7 +198,8 @@ func TestArchive(t *testing.T) {
 			t.Errorf("%s: %d bytes, mode %o, want mode %o", name, len(m.content), m.header.Mode, mode)
 		}
 	}
-	// The official clients that bench and copy use, and OpenTelemetry, take about 8 MB of this, the client of TiKV 14 MB.
+	// The official clients that bench and copy use, and OpenTelemetry, take about 8 MB of this, and the client of TiKV
+	// 14 MB.
 	const limit = 64_000_000
 	if size := len(found["mayfly"].content); size > limit {
 		t.Errorf("the binary has %d bytes, want at most %d", size, limit)

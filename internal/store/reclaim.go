@@ -288,9 +288,18 @@ func (s *Store) reclaimByProperty(
 	if r.passed {
 		return Reclaimed{}, nil
 	}
+	// v judges no document that was written under a later policy: the snapshot has none if v still holds in it.
+	at, err := s.engine.Snapshot(ctx)
+	if err != nil {
+		return Reclaimed{}, err
+	}
+	defer at.Close()
+	if holds, err := v.Holds(ctx, at); err != nil || !holds {
+		return Reclaimed{More: err == nil}, err
+	}
 	next := uint64(0)
 	_, upper := step.rng.Bounds(keys.KindRecord)
-	err := walk(ctx, s.engine, step.rng.Record(nil, r.next), upper, func(it kv.Iterator) error {
+	err = walk(ctx, at, step.rng.Record(nil, r.next), upper, func(it kv.Iterator) error {
 		number, err := keys.Number(it.Key())
 		if err != nil {
 			return corrupt(err, "document")
