@@ -39,6 +39,8 @@ type authority interface {
 	refuse(containers []*Container) (restore func())
 	// reserve gives out the number of a container, and with database that of a database.
 	reserve(ctx context.Context, c *Catalog, database bool) (counters, error)
+	// instant is the moment of a change, for its stamp: now by the clock of this machine, or by the engine's.
+	instant(c *Catalog, now expiry.Stamp) expiry.Stamp
 	// closing is the last instant that any request sees under the state that a change replaces.
 	closing(ct *Container, now expiry.Stamp, b *kv.Batch) expiry.Stamp
 }
@@ -128,6 +130,8 @@ func (alone) reserve(_ context.Context, c *Catalog, database bool) (counters, er
 	}
 	return c.counters, nil
 }
+
+func (alone) instant(_ *Catalog, now expiry.Stamp) expiry.Stamp { return now }
 
 func (alone) closing(ct *Container, now expiry.Stamp, _ *kv.Batch) expiry.Stamp {
 	return ct.advance(now)

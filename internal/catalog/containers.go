@@ -160,6 +160,7 @@ func (c *Catalog) createContainer(
 	if err := c.mayCreate(db, def.Name); err != nil {
 		return nil, err
 	}
+	now = c.authority.instant(c, now)
 	st, err := c.firstState(now, def)
 	if err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ func (c *Catalog) ReplaceContainer(
 		c.setIndexing(n, b, ct, st, def.Indexing)
 		b.Frees = st.Building == nil || st.Building == built // a lifetime can be shortened on a full disk
 		st.Definition = def
-		st.Stamp, st.Sequence = max(now, st.Stamp), n.Sequence
+		st.Stamp, st.Sequence = max(c.authority.instant(c, now), st.Stamp), n.Sequence
 		n.noteContainer(ct, &old, st)
 		return st.compile(c.condition)
 	})

@@ -74,6 +74,7 @@ func (c *Catalog) createDatabase(ctx context.Context, now expiry.Stamp, text str
 	if len(c.databases.values) >= MaxDatabases {
 		return nil, errManyDatabases
 	}
+	now = c.authority.instant(c, now)
 	db := &Database{Name: text, Stamp: now}
 	var throughput *Resource
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {

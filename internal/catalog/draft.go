@@ -49,6 +49,7 @@ func (d *Draft) create(ctx context.Context, now expiry.Stamp, db string, def Def
 	if err := d.fits(1); err != nil {
 		return nil, err
 	}
+	now = c.authority.instant(c, now)
 	st, err := c.firstState(now, def)
 	if err != nil {
 		return nil, err

@@ -135,7 +135,9 @@ func (c *Catalog) createResource(
 	if err := c.mayOwn(kind, owner, text); err != nil {
 		return nil, err
 	}
-	r := &Resource{Kind: kind, Owner: owner, Name: text, Stamp: now, Body: slices.Clone(body)}
+	r := &Resource{
+		Kind: kind, Owner: owner, Name: text, Stamp: c.authority.instant(c, now), Body: slices.Clone(body),
+	}
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		n.Resource++
 		r.Number, r.Sequence = n.Resource, n.Sequence
@@ -196,7 +198,7 @@ func (c *Catalog) replaceResource(
 		}
 	}
 	r := *old
-	r.Name, r.Body, r.Stamp = text, slices.Clone(body), max(now, old.Stamp)
+	r.Name, r.Body, r.Stamp = text, slices.Clone(body), max(c.authority.instant(c, now), old.Stamp)
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
 		r.Sequence = n.Sequence
 		b.Set(resourceKey(&r), encode(&r))

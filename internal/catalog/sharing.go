@@ -181,6 +181,8 @@ func (s *sharing) reserve(ctx context.Context, c *Catalog, database bool) (count
 	return c.counters, err
 }
 
+func (s *sharing) instant(c *Catalog, _ expiry.Stamp) expiry.Stamp { return c.turn.Time.Unix() }
+
 // closing bounds the commit to the second in which it is made: whoever has read the old state has done so in that
 // second or earlier. A change that comes too late is made again in the next.
 func (s *sharing) closing(ct *Container, now expiry.Stamp, b *kv.Batch) expiry.Stamp {

@@ -30,6 +30,11 @@ func (s *story) takesTime() bool {
 	})
 }
 
+// ticks reports whether the clock advances with each read of it.
+func (s *story) ticks() bool {
+	return slices.ContainsFunc(s.steps, func(step string) bool { return strings.HasPrefix(step, "tick ") })
+}
+
 // readStories parses a file.
 func readStories(t testing.TB, file string) (list []*story) {
 	t.Helper()
@@ -89,8 +94,9 @@ func storyFiles(t testing.TB) []string {
 	return files
 }
 
-// TestStories runs every story three times: as it is written; with everything expired reclaimed before each step; and
-// with a restart before each step of the clock. Clients must not see any difference.
+// TestStories runs every story four times: as it is written; with everything expired reclaimed before each step; with a
+// restart before each step of the clock; and with each request sent to another of three processes that share the data,
+// on machines with wrong clocks. Clients must not see any difference.
 func TestStories(t *testing.T) {
 	for _, file := range storyFiles(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
@@ -110,6 +116,9 @@ func TestStories(t *testing.T) {
 				}
 				got.mustEqual(t, name+", everything reclaimed at once", tell(t, s, telling{reclaiming: true}))
 				got.mustEqual(t, name+", with restarts", tell(t, s, telling{restarting: true}))
+				if !s.ticks() { // the time of an engine does not advance by itself
+					got.mustEqual(t, name+", by three processes", tell(t, s, telling{spread: true}))
+				}
 			}
 			if storytest.Rewriting() && !t.Failed() {
 				writeStories(t, file, list)

@@ -24,6 +24,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/cosmos/rest"
 	"github.com/mayflydb/mayfly/internal/keyring"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/kvtest"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 	"github.com/mayflydb/mayfly/internal/reaper"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -33,6 +36,7 @@ import (
 type telling struct {
 	reclaiming bool // everything expired is reclaimed before each step
 	restarting bool // all is closed and opened again before each step of the clock
+	spread     bool // three processes share the data, and each request goes to the next one
 }
 
 // A storyRunner runs one story: a whole stack in memory, a clock, and what a client remembers.
@@ -41,12 +45,11 @@ type storyRunner struct {
 	how  telling
 	tale tale
 
-	fs     vfs.FS
-	engine *pebble.Engine
-	store  *store.Store
-	reaper *reaper.Reaper
-	api    *rest.API
-	clock  *storyClock
+	fs      vfs.FS
+	cluster *kvtest.Cluster // of the processes that share the data, if there are several
+	stacks  []*storyStack   // one for each process
+	asked   int             // requests that they were sent
+	clock   *storyClock
 
 	unique    string // the container's unique key, which every definition must repeat
 	version   string // the container's ETag
@@ -57,6 +60,18 @@ type storyRunner struct {
 	page      string // its size
 	feedPlace string // where the change feed was left
 }
+
+// A storyStack is what one process has.
+type storyStack struct {
+	engine kv.Engine
+	store  *store.Store
+	reaper *reaper.Reaper
+	api    *rest.API
+}
+
+// storySkews are by how much the machines' clocks are wrong where several processes share the data. They stand still,
+// too: the time is that of the engine.
+var storySkews = []time.Duration{-48 * time.Hour, time.Hour, 0}
 
 // A tale is the output of a run: what is printed, and every answer of the API.
 type tale struct {
@@ -120,6 +135,10 @@ func tell(t testing.TB, s *story, how telling) *tale {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	w := &storyRunner{t: t, how: how, fs: vfs.NewMem(), clock: &storyClock{Virtual: clock.NewVirtual(start),
 		start: start}}
+	if how.spread {
+		w.cluster = kvtest.NewCluster(memory.New(), start)
+		defer func() { must(t, w.cluster.Close()) }()
+	}
 	w.open()
 	defer w.close()
 	if got := w.ask("POST", "/dbs", `{"id":"d"}`, nil); got.status != 201 {
@@ -132,24 +151,47 @@ func tell(t testing.TB, s *story, how telling) *tale {
 }
 
 func (w *storyRunner) open() {
+	if w.cluster != nil {
+		for _, skew := range storySkews {
+			machine := clock.NewVirtual(w.clock.start.Add(skew))
+			w.stacks = append(w.stacks, w.stack(w.cluster.Process(), machine, machine))
+		}
+		return
+	}
+	engine, err := pebble.Open(pebble.Options{Dir: "data", FS: w.fs, CacheBytes: 1 << 20})
+	must(w.t, err)
+	w.stacks = append(w.stacks, w.stack(engine, w.clock.Virtual, w.clock))
+}
+
+// stack opens what is above an engine. The API has a clock of its own, because its reads may advance it.
+func (w *storyRunner) stack(engine kv.Engine, machine *clock.Virtual, ofAPI clock.Clock) *storyStack {
+	w.t.Helper()
 	ctx := context.Background()
-	var err error
-	w.engine, err = pebble.Open(pebble.Options{Dir: "data", FS: w.fs, CacheBytes: 1 << 20})
+	cat, err := catalog.Open(ctx, engine, nil)
 	must(w.t, err)
-	cat, err := catalog.Open(ctx, w.engine, nil)
+	s := &storyStack{engine: engine}
+	s.store, err = store.Open(ctx, engine, cat)
 	must(w.t, err)
-	w.store, err = store.Open(ctx, w.engine, cat)
-	must(w.t, err)
-	w.reaper = reaper.New(reaper.Options{Store: w.store, Clock: w.clock.Virtual})
+	s.reaper = reaper.New(reaper.Options{Store: s.store, Clock: machine})
 	ring, err := keyring.New(keyring.Options{Primary: storyKey})
 	must(w.t, err)
-	w.api, err = rest.New(rest.Options{Catalog: cat, Store: w.store, Clock: w.clock, Keys: ring})
+	s.api, err = rest.New(rest.Options{Catalog: cat, Store: s.store, Clock: ofAPI, Keys: ring})
 	must(w.t, err)
+	return s
 }
 
 func (w *storyRunner) close() {
-	must(w.t, w.store.Close())
-	must(w.t, w.engine.Close())
+	for _, s := range w.stacks {
+		must(w.t, s.store.Close())
+		must(w.t, s.engine.Close())
+	}
+	w.stacks = nil
+}
+
+// nextStack is the process that the next request goes to.
+func (w *storyRunner) nextStack() *storyStack {
+	w.asked++
+	return w.stacks[w.asked%len(w.stacks)]
 }
 
 // step runs one line and prints the result.
@@ -169,7 +211,7 @@ func (w *storyRunner) step(line string) {
 		return
 	}
 	if w.how.reclaiming {
-		must(w.t, w.reaper.ReclaimNow(context.Background()))
+		must(w.t, w.nextStack().reaper.ReclaimNow(context.Background()))
 	}
 	at := w.clock.sinceStart(w.clock.Virtual.Now())
 	if said := w.do(rest); said != "" {
@@ -189,11 +231,13 @@ func (w *storyRunner) move(word, amount string) {
 	}
 	d, err := time.ParseDuration(amount)
 	must(w.t, err)
-	if word == "advance" {
-		must(w.t, w.clock.Advance(d))
-		return
+	if word == "at" {
+		d -= w.clock.Virtual.Now().Sub(w.clock.start)
 	}
-	must(w.t, w.clock.Set(w.clock.start.Add(d)))
+	must(w.t, w.clock.Advance(d))
+	if w.cluster != nil {
+		w.cluster.Move(d)
+	}
 }
 
 // storyKey is the public key of the emulator.
@@ -219,7 +263,7 @@ func (w *storyRunner) ask(method, path, body string, header map[string]string) a
 	}
 	sign(w.t, r)
 	rec := httptest.NewRecorder()
-	w.api.ServeHTTP(rec, r)
+	w.nextStack().api.ServeHTTP(rec, r)
 	received := http.Header{}
 	for name, values := range rec.Result().Header {
 		received[http.CanonicalHeaderKey(name)] = values

@@ -310,17 +310,18 @@ func (w *storyRunner) restart(string) string {
 // reclaim frees the space of everything that has expired.
 func (w *storyRunner) reclaim(string) string {
 	ctx := context.Background()
-	before, err := w.reaper.Stats(ctx)
+	reaper := w.nextStack().reaper
+	before, err := reaper.Stats(ctx)
 	must(w.t, err)
-	must(w.t, w.reaper.ReclaimNow(ctx))
-	after, err := w.reaper.Stats(ctx)
+	must(w.t, reaper.ReclaimNow(ctx))
+	after, err := reaper.Stats(ctx)
 	must(w.t, err)
 	return fmt.Sprintf("%d documents, %d left", after.Documents-before.Documents, after.Backlog)
 }
 
 // backlog counts the expired that are still on disk.
 func (w *storyRunner) backlog(string) string {
-	s, err := w.reaper.Stats(context.Background())
+	s, err := w.nextStack().reaper.Stats(context.Background())
 	must(w.t, err)
 	return fmt.Sprintf("%d expired on disk", s.Backlog)
 }
