@@ -11,8 +11,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/expiry"
 )
 
-// BenchmarkMergedWalk reads a page of 20 in the order of a value, and reports the memory that the walk holds in between:
-// that of its iterators and of the documents at which they stand. Blocks of the engine's cache are not counted.
+// BenchmarkMergedWalk reads a page of 20 in the order of a value, and reports the memory that the walk holds when it is
+// under way: that of its iterators and stacks. Blocks of the engine's cache are not counted.
 func BenchmarkMergedWalk(b *testing.B) {
 	const count = 50_000
 	for _, ranges := range []int{1, 16, 256} {
