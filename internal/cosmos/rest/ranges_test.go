@@ -335,8 +335,8 @@ func TestChangesOfRanges(t *testing.T) {
 	}
 }
 
-// TestPlaceOfAnotherRange (D-89) sends the ETag of a range for another one. It names no range, so the feed goes on behind
-// that number, whichever writes those were.
+// TestPlaceOfAnotherRange (D-89) sends the ETag of a range for another one. It names no range, so the feed goes on
+// behind that number, whichever writes those were.
 func TestPlaceOfAnotherRange(t *testing.T) {
 	d := newRanges(t, 2)
 	owners := d.spread(20)
@@ -442,8 +442,8 @@ func TestBulkOfARange(t *testing.T) {
 	d.bulk(`[{"operationType":"Read","id":"0","partitionKey":"[\"p0\"]"}]`, hRange, "9").want(410)
 }
 
-// TestBulkOfNegativeZero sends an operation to the range that clients compute: they hash -0.0 as it is, and the item is
-// in the partition of 0.
+// TestBulkOfNegativeZero sends an operation to the range that clients compute: they hash -0.0 as it is, and the item
+// is in the partition of 0.
 func TestBulkOfNegativeZero(t *testing.T) {
 	partition := []doc.Value{doc.Double(math.Copysign(0, -1))}
 	for n := 2; n < 100; n++ {
