@@ -108,8 +108,8 @@ func Open(ctx context.Context, engine kv.Engine, condition Condition) (*Catalog,
 		c.shared, c.authority = true, &sharing{c}
 	}
 	loads := []func(context.Context) error{
-		c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.loadResources, c.loadClockMark,
-		c.loadTrail,
+		c.checkFormat, c.takeClean, c.loadCounters, c.loadDatabases, c.loadContainers, c.leaveGaps, c.loadResources,
+		c.loadClockMark, c.loadTrail,
 	}
 	if c.shared { // its engine loses nothing that was ever visible, so it needs no marks
 		loads, c.clean = []func(context.Context) error{c.checkFormat, c.loadShared}, true
@@ -170,11 +170,6 @@ func (c *Catalog) takeClean(ctx context.Context) (err error) {
 func (c *Catalog) Close(ctx context.Context) error {
 	if c.shared {
 		return nil
-	}
-	for _, ct := range c.AllContainers() {
-		if ct.gaps() {
-			return nil // a range has not left its gap after the last crash yet, see TakeGap
-		}
 	}
 	b := &kv.Batch{Frees: true}
 	b.Set(keys.CleanKey(), nil)

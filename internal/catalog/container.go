@@ -29,7 +29,6 @@ type Container struct {
 	state     atomic.Pointer[State]
 	latest    atomic.Int64 // newest `now` that any request on this container has seen
 
-	resuming []atomic.Bool // by range: loaded after a crash, and not written since, see TakeGap
 	writing  atomic.Uint64 // writes under way, and documents written, see BeginWrite
 	settling chan struct{} // holds a value while one request settles for all, see settle
 	settled  atomic.Int64  // every write that is not visible yet has seen this instant
@@ -192,45 +191,6 @@ func (c *Container) EndWrite(documents int) { c.writing.Add(uint64(documents)*wr
 
 // Written is how many documents were written in this process.
 func (c *Container) Written() uint64 { return c.writing.Load() / writtenUnit }
-
-// gap is how many sequences the first write after a crash leaves out: far more than can be visible and not durable at
-// once (docs/decisions/0009-sequences-after-a-crash.md).
-const gap = 10_000
-
-// TakeGap is how many sequences a commit leaves out in a range, once after a crash: those of writes that were visible,
-// but not yet durable, when the previous process crashed. A client may have them in an ETag or a continuation token, so
-// they must not be given out again.
-func (c *Container) TakeGap(number uint16) uint64 {
-	if int(number) >= len(c.resuming) {
-		return 0
-	}
-	if resuming := &c.resuming[number]; resuming.Load() && resuming.Swap(false) {
-		return gap
-	}
-	return 0
-}
-
-// ReturnGap says that the commit that took the gap of a range has failed.
-func (c *Container) ReturnGap(number uint16) { c.resuming[number].Store(true) }
-
-// resume makes the next commit of each range leave a gap.
-func (c *Container) resume() {
-	numbers := c.numbersOf()
-	c.resuming = make([]atomic.Bool, 1+numbers[len(numbers)-1])
-	for _, number := range numbers {
-		c.resuming[number].Store(true)
-	}
-}
-
-// gaps reports whether a range has not left its gap after the last crash yet.
-func (c *Container) gaps() bool {
-	for i := range c.resuming {
-		if c.resuming[i].Load() {
-			return true
-		}
-	}
-	return false
-}
 
 // Pass is called by a writer when it passes a counter of the container (kv.Order). It fails with fault.Conflict when
 // the container has changed since v, and otherwise returns the instant of the write, which is no earlier than v.Now,

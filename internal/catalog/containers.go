@@ -46,9 +46,6 @@ func (c *Catalog) loadContainers(ctx context.Context) error {
 // may start a little below it.
 func (c *Catalog) resumeContainer(ctx context.Context, ct *Container) error {
 	ct.advance(ct.State().Policy.OwnFloor)
-	if !c.clean {
-		ct.resume()
-	}
 	err := ct.eachCounter(ctx, c.engine, func(_ uint16, counter keys.Counter) { ct.advance(counter.Stamp) })
 	c.rememberContainer(ct)
 	return err

@@ -67,8 +67,10 @@ func TestPurgeGoesOnAfterACrash(t *testing.T) {
 		h := newHouse(t, true)
 		ct := h.container(h.database("d"), "c")
 		h.fill(ct, keys.KindRecord, 2500)
-		c, err := catalog.Open(ctx, &failing{h.engine, batches}, nil)
+		engine := &failing{h.engine, 1}
+		c, err := catalog.Open(ctx, engine, nil)
 		h.ok(err)
+		engine.left = batches
 		ct, err = c.ContainerByID(ct.ID)
 		h.ok(err)
 		if err := c.DeleteContainer(ctx, ct); (err == nil) != (batches > 3) {

@@ -134,19 +134,26 @@ func (c *Container) numbersOf() []uint16 {
 // eachCounter calls use with the counter of each range that was written.
 func (c *Container) eachCounter(ctx context.Context, r kv.Reader, use func(number uint16, counter keys.Counter)) error {
 	for _, rng := range c.State().Ranges() {
-		_, err := r.Get(ctx, c.KeysOf(rng.Number).Order(nil), func(value []byte) error {
-			counter, err := keys.DecodeCounter(value)
-			if err != nil {
-				return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", c.ID)
-			}
-			use(rng.Number, counter)
-			return nil
-		})
+		counter, found, err := counterIn(ctx, r, c.KeysOf(rng.Number))
 		if err != nil {
 			return err
 		}
+		if found {
+			use(rng.Number, counter)
+		}
 	}
 	return nil
+}
+
+// counterIn is the counter of a range, the zero Counter if it was never written.
+func counterIn(ctx context.Context, r kv.Reader, rng keys.Range) (counter keys.Counter, found bool, err error) {
+	found, err = r.Get(ctx, rng.Order(nil), func(value []byte) (err error) {
+		if counter, err = keys.DecodeCounter(value); err != nil {
+			return fault.Wrap(fault.Corrupt, err, "the counter of container %d cannot be read", rng.Container)
+		}
+		return nil
+	})
+	return counter, found, err
 }
 
 // Only is the range of keys of a container of the MongoDB dialect, and so of its named indexes: it has one, since

@@ -214,6 +214,10 @@ type (
 		Compact(ctx context.Context, lower, upper []byte) error
 	}
 
+	// A Pager is an iterator of an engine on other machines, which fetches keys page by page. PageBytes is how much
+	// memory the present page takes.
+	Pager interface{ PageBytes() int }
+
 	// A KeyLimiter accepts shorter keys than MaxKeyBytes only: the limit of its Apply is this number of bytes.
 	KeyLimiter interface{ MaxKeyBytes() int }
 

@@ -55,9 +55,6 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	if err == nil {
 		written = ws.stored()
 	}
-	if err != nil {
-		ws.returnGaps()
-	}
 	if err == nil && len(ws.changes) > 0 {
 		ws.s.log.grown()
 	}
@@ -138,13 +135,6 @@ func (ws *writeSet) group() []part {
 
 func bySlotRange(a, b *slot) int { return cmp.Compare(a.rng.Range, b.rng.Range) }
 
-// returnGaps says that the commit has failed: nothing was written, so the next one has to leave its gaps.
-func (ws *writeSet) returnGaps() {
-	for _, number := range ws.gapped {
-		ws.v.Container.ReturnGap(number)
-	}
-}
-
 // place runs at the moment of the commit, for one batch of a range at a time (kv.Order). It gives out stamp, sequences
 // and numbers, and fills in the keys that contain them. The engine may call it again, so it starts from what compareAll
 // has prepared and changes nothing there.
@@ -171,12 +161,6 @@ func (ws *writeSet) place(p part, last []byte, b *kv.Batch) ([]byte, error) {
 	// or the document would be dead from the start.
 	stamp := max(now, counter.Stamp, ws.v.Policy.FirstStamp())
 	ws.stamp = max(ws.stamp, stamp)
-	// After a crash, readers may have seen sequences that the disk has lost. They are skipped, so that no ETag comes
-	// twice.
-	if gap := ws.v.Container.TakeGap(p.rng.Range); gap > 0 && counter.Sequence > 0 {
-		counter.Sequence += gap
-		ws.gapped = append(ws.gapped, p.rng.Range)
-	}
 	counter.Sequence = max(counter.Sequence, ws.v.Container.SequenceFloor(), ws.v.Floor)
 	counter.Number = max(counter.Number, ws.v.Container.NumberFloor())
 	for _, sl := range p.slots {

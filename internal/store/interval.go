@@ -91,6 +91,8 @@ func (r *reading) along(
 		return err
 	}
 	defer it.Close()
+	r.walked = it
+	defer func() { r.walked = nil }()
 	for move(it, reverse) {
 		if err := r.tick(); err != nil {
 			return err

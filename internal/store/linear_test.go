@@ -568,10 +568,10 @@ func (r *race) checkFeed(seen []feedStep) {
 // through opens catalog and store anew on an engine that wraps the present one.
 func (w *world) through(engine kv.Engine) {
 	w.t.Helper()
+	w.ok(w.store.Close())
 	var err error
 	w.catalog, err = catalog.Open(context.Background(), engine, nil)
 	w.ok(err)
-	w.ok(w.store.Close())
 	w.store, err = store.Open(context.Background(), engine, w.catalog)
 	w.ok(err)
 	w.c, err = w.catalog.ContainerByID(w.c.ID)

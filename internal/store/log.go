@@ -109,9 +109,6 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 			c.Newest = wholeSecond(now)
 			// A new log knows nothing of earlier times, so streams cannot start there.
 			c.Trimmed = c.Newest
-		case !s.catalog.Clean(): // a crash: entries may be lost that a reader has seen
-			c.Newest += crashGap
-			c.Lives++
 		}
 		return c.Append(nil), nil
 	})
@@ -120,6 +117,21 @@ func (s *Store) KeepLog(ctx context.Context, now expiry.Stamp, o LogOptions) err
 	}
 	s.log.options.Store(&o)
 	return nil
+}
+
+// leaveLogGap leaves times of the log out after a crash, whether or not this process goes on with the log: it closes
+// the data, and a later one may.
+func (s *Store) leaveLogGap(ctx context.Context) error {
+	if s.catalog.Clean() {
+		return nil
+	}
+	if counter, err := logCounterOf(ctx, s.engine); err != nil || counter.Newest == 0 {
+		return err
+	}
+	return s.engine.Apply(ctx, s.logBatch(func(c *keys.LogCounter, _ *kv.Batch) {
+		c.Newest += crashGap
+		c.Lives++
+	}))
 }
 
 // RestartLog drops the entries of the log and continues behind a time, if there has ever been a log: a reader that has

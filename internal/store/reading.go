@@ -44,6 +44,7 @@ type reading struct {
 	here     bool        // records is at the record with the number at
 	at       uint64
 	shared   kv.Iterator // over the whole container, for short looks
+	walked   kv.Iterator // over the entries of along
 	open     []kv.Iterator
 	steps    int
 	key      []byte

@@ -256,11 +256,6 @@ func (c *snapshotCommit) commit(ctx context.Context) error {
 	}
 	err := c.apply(ctx)
 	applied = err == nil
-	for _, ws := range writers {
-		if err != nil {
-			ws.returnGaps()
-		}
-	}
 	if err == nil && len(c.entries) > 0 {
 		c.tx.s.log.grown()
 	}

@@ -124,6 +124,9 @@ type shared struct {
 // Open opens the documents of a catalog's containers and continues the index builds that were under way.
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
 	s := &Store{engine: engine, shared: &shared{catalog: cat, lanes: newLanes()}}
+	if err := s.leaveLogGap(ctx); err != nil {
+		return nil, err
+	}
 	s.leases = lease.New(lease.Options{Engine: engine, Gone: s.workGone})
 	s.buildsOver, s.stopBuilds = context.WithCancel(context.Background())
 	cat.Changed, cat.Dropped = s.build, s.forget

@@ -32,7 +32,6 @@ type writeSet struct {
 	arena        []byte         // keys of the batch
 	terms        [2]terms       // index entries before and after, see diff
 	entries      []entry        // that the commit writes and removes
-	gapped       []uint16       // ranges in which it left sequences out, see catalog.Container.TakeGap
 	loaded       int            // bytes of documents that its operations have read, and made by editing
 
 	soonest expiry.Stamp // first deadline of the documents that were only looked at; 0 if none has one
@@ -123,7 +122,7 @@ func (s *Store) beginOn(v catalog.View, view kv.View) *writeSet {
 	ws.arena, ws.entries = ws.arena[:0], ws.entries[:0]
 	ws.terms[0].reset()
 	ws.terms[1].reset()
-	ws.loaded, ws.gapped, ws.soonest, ws.within, ws.stamp = 0, ws.gapped[:0], 0, nil, 0
+	ws.loaded, ws.soonest, ws.within, ws.stamp = 0, 0, nil, 0
 	ws.logged, ws.changes = v.Identity().Logged() && s.log.on(), ws.changes[:0]
 	return ws
 }

@@ -17,11 +17,13 @@ type feedPlace struct {
 // maxPlaces is how many ranges an ETag of a change feed may tell about: as many as a container can have in its life.
 const maxPlaces = 4096
 
-// The ETag of a change feed over one range is a sequence, "5", which the connector for Spark parses as a number
-// (SparkBridgeImplementationInternal.extractLsnFromChangeFeedContinuation in Azure/azure-sdk-for-java). Over several
-// ranges it has one for each, "0:5,1:7", and the range that the next page begins with comes first. A sequence alone is
-// good for several ranges only if they come from one that was split: theirs go on from there. Anywhere else it would
-// hide writes of other ranges.
+// The ETag of a change feed over one range is a sequence alone, "5", as in the cloud: the connector for Spark parses
+// it as a number, compares it with the `_lsn` of items, and makes ETags of numbers
+// (SparkBridgeImplementationInternal.toLsn and toContinuationToken in Azure/azure-sdk-for-java). So it cannot name its
+// range, and that of another range is accepted (D-89); SDKs keep one for each. Over several ranges it has a sequence
+// for each, "0:5,1:7", and the range that the next page begins with comes first. A sequence alone is good for several
+// ranges only if they come from one that was split: theirs go on from there. Anywhere else it would hide writes of
+// other ranges.
 
 // quotePlaces is the ETag for the places of a feed.
 func quotePlaces(places []feedPlace) string {

@@ -335,6 +335,23 @@ func TestChangesOfRanges(t *testing.T) {
 	}
 }
 
+// TestPlaceOfAnotherRange (D-89) sends the ETag of a range for another one. It names no range, so the feed goes on
+// behind that number, whichever writes those were.
+func TestPlaceOfAnotherRange(t *testing.T) {
+	d := newRanges(t, 2)
+	owners := d.spread(20)
+	page := d.changes("", hRange, "0", "x-ms-max-item-count", "3")
+	want := []string{}
+	for i, owner := range owners {
+		if owner == "1" {
+			want = append(want, strconv.Itoa(i))
+		}
+	}
+	if got := ids(d.changes(page.header.Get("etag"), hRange, "1")); got != strings.Join(want[3:], " ") {
+		t.Errorf("range 1 goes on with %s, want %s", got, want[3:])
+	}
+}
+
 // follow reads a change feed in small pages until it has nothing more, and returns the ids of each range.
 func (d *testAPI) follow(at string, headers ...string) (got map[string][]string, end string) {
 	d.t.Helper()
@@ -425,8 +442,8 @@ func TestBulkOfARange(t *testing.T) {
 	d.bulk(`[{"operationType":"Read","id":"0","partitionKey":"[\"p0\"]"}]`, hRange, "9").want(410)
 }
 
-// TestBulkOfNegativeZero sends an operation to the range that clients compute: they hash -0.0 as it is, and the item is
-// in the partition of 0.
+// TestBulkOfNegativeZero sends an operation to the range that clients compute: they hash -0.0 as it is, and the item
+// is in the partition of 0.
 func TestBulkOfNegativeZero(t *testing.T) {
 	partition := []doc.Value{doc.Double(math.Copysign(0, -1))}
 	for n := 2; n < 100; n++ {

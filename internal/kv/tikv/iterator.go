@@ -11,7 +11,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-var _ kv.Iterator = (*iterator)(nil)
+var (
+	_ kv.Iterator = (*iterator)(nil)
+	_ kv.Pager    = (*iterator)(nil)
+)
 
 // Keys of one page. The first page after a new start is small, for the many walks that are short; pages then grow,
 // within pageBytes by the size of what the page before had.
@@ -44,6 +47,7 @@ type iterator struct {
 	at     int
 	back   bool // that walk went backward
 	more   bool // it may go on behind the page
+	bytes  int  // of the page
 	size   int  // of the next page
 	closed bool
 	err    error
@@ -129,22 +133,25 @@ func (i *iterator) fetch(from, to []byte, back bool) bool {
 		return i.leave(back)
 	}
 	i.page, i.at, i.back, i.more, i.state = page, 0, back, len(page) == n, on
-	i.size = nextPage(page)
+	i.bytes = 0
+	for _, p := range page {
+		i.bytes += len(p.key) + len(p.value)
+	}
+	i.size = nextPage(len(page), i.bytes)
 	return true
 }
 
-// nextPage is the number of keys to ask for after page.
-func nextPage(page []pair) int {
-	size := 0
-	for _, p := range page {
-		size += len(p.key) + len(p.value)
-	}
-	fit := pageBytes * len(page) / size
-	return max(2, min(fit, 4*len(page), largePage)) // the client replaces 1 by 256
+// nextPage is the number of keys to ask for after a page.
+func nextPage(keys, bytes int) int {
+	fit := pageBytes * keys / bytes
+	return max(2, min(fit, 4*keys, largePage)) // the client replaces 1 by 256
 }
 
+// PageBytes is the size of the keys and values that have been fetched.
+func (i *iterator) PageBytes() int { return i.bytes }
+
 func (i *iterator) leave(back bool) bool {
-	i.page = nil
+	i.page, i.bytes = nil, 0
 	i.state = afterAll
 	if back {
 		i.state = beforeAll
@@ -239,7 +246,7 @@ func (i *iterator) Err() error { return i.err }
 func (i *iterator) Close() error {
 	if !i.closed {
 		i.closed = true
-		i.page = nil
+		i.page, i.bytes = nil, 0
 		i.r.e.open.Add(-1)
 	}
 	return i.err
