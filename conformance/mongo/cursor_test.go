@@ -9,11 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/conformance/several"
 )
 
 // Cursors, streams and transactions that share one connection keep apart what they were asked:
 // nothing of a request is lost when the next one comes over the same wire.
 func TestEverythingOverOneConnection(t *testing.T) {
+	several.Lack(t, "one connection")
 	t.Parallel()
 	s := start(t, "--memory")
 	db := newDatabase(s.connect(t, "maxPoolSize=1"))
