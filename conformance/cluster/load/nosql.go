@@ -33,12 +33,12 @@ var everything = azcosmos.FeedRange{MinInclusive: "", MaxExclusive: "FF"}
 // makes the container, of so many ranges, if it is not there. Each number of
 // ranges is a container of its own.
 func NoSQL(ctx context.Context, name, endpoint string, ranges int) (API, error) {
-	client, err := account(ctx, endpoint, ranges)
+	client, err := Account(ctx, endpoint, ranges)
 	if err != nil {
 		return nil, err
 	}
 	_, err = client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: "load"}, nil)
-	if err != nil && !answered(err, http.StatusConflict) {
+	if err != nil && !Answered(err, http.StatusConflict) {
 		return nil, err
 	}
 	db, err := client.NewDatabase("load")
@@ -51,7 +51,7 @@ func NoSQL(ctx context.Context, name, endpoint string, ranges int) (API, error) 
 		ID: id, DefaultTimeToLive: &never,
 		PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/writer"}},
 	}, nil)
-	if err != nil && !answered(err, http.StatusConflict) {
+	if err != nil && !Answered(err, http.StatusConflict) {
 		return nil, err
 	}
 	container, err := db.NewContainer(id)
@@ -61,7 +61,7 @@ func NoSQL(ctx context.Context, name, endpoint string, ranges int) (API, error) 
 // Collection connects to an endpoint for the changes of MongoDB's collection,
 // a container that this API can only read.
 func Collection(ctx context.Context, name, endpoint string) (API, error) {
-	client, err := account(ctx, endpoint, 1)
+	client, err := Account(ctx, endpoint, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +69,9 @@ func Collection(ctx context.Context, name, endpoint string) (API, error) {
 	return &nosql{name: name, container: container}, err
 }
 
-// account connects to an endpoint. Its containers have so many ranges.
-func account(ctx context.Context, endpoint string, ranges int) (*azcosmos.Client, error) {
+// Account connects to an endpoint. The containers that it makes have so many
+// ranges.
+func Account(ctx context.Context, endpoint string, ranges int) (*azcosmos.Client, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 16}
 	if address, found := strings.CutPrefix(endpoint, "https://"); found {
 		var err error
@@ -122,7 +123,8 @@ func trusting(ctx context.Context, address string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: pool}, nil
 }
 
-func answered(err error, status int) bool {
+// Answered says whether an error is an answer with this status.
+func Answered(err error, status int) bool {
 	r := (*azcore.ResponseError)(nil)
 	return errors.As(err, &r) && r.StatusCode == status
 }
@@ -151,7 +153,7 @@ func (n *nosql) Insert(ctx context.Context, d Document) error {
 		return err
 	}
 	_, err = n.container.CreateItem(ctx, azcosmos.NewPartitionKeyString(d.Writer), body, nil)
-	if answered(err, http.StatusConflict) {
+	if Answered(err, http.StatusConflict) {
 		return ErrThere
 	}
 	return err
@@ -163,7 +165,7 @@ func (n *nosql) Count(ctx context.Context, writer string) (int, error) {
 	add.AppendIncrement("/number", 1)
 	answer, err := n.container.PatchItem(ctx, partition, writer, add,
 		&azcosmos.ItemOptions{EnableContentResponseOnWrite: true})
-	if answered(err, http.StatusNotFound) {
+	if Answered(err, http.StatusNotFound) {
 		var first []byte
 		if first, err = json.Marshal(item{ID: writer, Writer: counts, Number: 1}); err != nil {
 			return 0, err
