@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/conformance/several"
 )
 
 // someday is later than any run of these tests.
@@ -154,6 +156,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 
 // SIGTERM is a clean stop, and the certificate authority outlives it.
 func TestCleanStopAndSameAuthority(t *testing.T) {
+	several.Lack(t, "own certificate")
 	s := start(t, "--data", t.TempDir())
 	b := lives(t, s, nil)
 	b.create(t, item{"id": "x"})
@@ -172,6 +175,7 @@ func TestCleanStopAndSameAuthority(t *testing.T) {
 
 // Two processes never share a data folder.
 func TestDataFolderIsLocked(t *testing.T) {
+	several.Lack(t, "data folder")
 	dir := t.TempDir()
 	start(t, "--data", dir)
 	second, err := launch("--data", dir)

@@ -16,7 +16,7 @@ func TestOneProcessSurvivesKills(t *testing.T) {
 	m := stand.NewMayfly(t, "mayfly", "--data", t.TempDir())
 	nosql, mongo := balance(t, m.NoSQL), balance(t, m.Mongo)
 	ctx := within(t, time.Minute)
-	rest, err := load.NoSQL(ctx, "NoSQL", nosql)
+	rest, err := load.NoSQL(ctx, "NoSQL", "https://"+nosql, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 // Starts the binary under test and moves its clock.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { CosmosClient } from "@azure/cosmos";
@@ -8,19 +9,35 @@ import { CosmosClient } from "@azure/cosmos";
 /** The account key that every emulator shares and publishes. */
 export const key = "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/** Runs TESTED_BIN with its API for NoSQL on a free port; resolves when it is ready. */
+/** Runs TESTED_BIN with its API for NoSQL on a free port; resolves when it is ready. Several processes have no plain http. */
 export async function start(...flags) {
   const [nosql, admin] = await freePorts(2);
   const mayfly = await launch(admin, "--nosql", `127.0.0.1:${nosql}`, "--mongo", "", ...flags);
-  return { ...mayfly, http: `http://127.0.0.1:${nosql}`, https: `https://127.0.0.1:${nosql}` };
+  const https = `https://127.0.0.1:${nosql}`;
+  return { ...mayfly, http: several ? https : `http://127.0.0.1:${nosql}`, https };
 }
 
 /** The same with its API for MongoDB, as a replica set of one; uri() is a connection string. */
 export async function startMongo(...flags) {
-  const [mongo, admin] = await freePorts(2);
-  const mayfly = await launch(admin, "--nosql", "", "--mongo", `127.0.0.1:${mongo}`, ...flags);
-  return { ...mayfly, uri: (database = "") => `mongodb://127.0.0.1:${mongo}/${database}?replicaSet=globaldb` };
+  const [mongo, second, admin] = await freePorts(3);
+  const seeds = several && process.env.TESTED_MONGO === "seeds";
+  const hosts = `127.0.0.1:${mongo}` + (seeds ? `,127.0.0.1:${second}` : "");
+  const mayfly = await launch(admin, "--nosql", "", "--mongo", hosts, ...flags);
+  const query = seeds ? "" : several ? "loadBalanced=true" : "replicaSet=globaldb";
+  return { ...mayfly, uri: (database = "") => `mongodb://${hosts}/${database}?${query}` };
 }
+
+/** Whether TESTED_BIN is several processes that share a cluster; ../several/several.go. */
+export const several = Boolean(process.env.TESTED_SEVERAL);
+
+/** Why a test is skipped that needs a capability which several processes lack; false if it is not skipped. */
+export function lack(capability) {
+  const why = capabilities[capability];
+  if (!why) throw new Error(`capabilities.json has no ${capability}`);
+  return several && `${capability}: ${why}`;
+}
+
+const capabilities = JSON.parse(readFileSync(new URL("../several/capabilities.json", import.meta.url), "utf8"));
 
 async function launch(admin, ...flags) {
   const child = spawn(process.env.TESTED_BIN, ["--admin", `127.0.0.1:${admin}`, ...flags]);

@@ -14,6 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/conformance/several"
 )
 
 // A shop is a database of a replica set on the real clock, for one test.
@@ -234,16 +236,27 @@ func TestTransactions(t *testing.T) {
 	defer other.EndSession(ctx)
 	must(t, other.StartTransaction())
 	_, err = accounts.UpdateByID(mongo.NewSessionContext(ctx, other), 0, bson.M{"$set": bson.M{"x": 2}})
+	apart := several.On && err == nil // they are in two processes, of which the second to commit fails: D-90
+	if apart {
+		must(t, session.CommitTransaction(ctx))
+		err = other.CommitTransaction(ctx)
+	}
 	wantCode(t, "two transactions write one document", err, 112)
 	var labeled mongo.LabeledError
 	if !errors.As(err, &labeled) || !labeled.HasErrorLabel("TransientTransactionError") {
 		t.Errorf("labels of %v", err)
 	}
-	must(t, session.CommitTransaction(ctx))
+	if !apart {
+		must(t, session.CommitTransaction(ctx))
+	}
+	if count(t, accounts, bson.M{"_id": 0, "x": 1}) != 1 {
+		t.Error("the first transaction is not there")
+	}
 }
 
 // A change stream tells of all that happens, and goes on where it stopped.
 func TestChangeStream(t *testing.T) {
+	several.Lack(t, "change streams")
 	t.Parallel()
 	ctx, db := newShop(t)
 	c := db.Collection("c")
@@ -301,6 +314,7 @@ func TestChangeStream(t *testing.T) {
 
 // A document that its lifetime ends is a delete in the stream.
 func TestChangeStreamShowsExpiry(t *testing.T) {
+	several.Lack(t, "change streams")
 	t.Parallel()
 	s, db := onVirtualClock(t)
 	ctx := within(t, patience)

@@ -74,14 +74,14 @@ func TestRestartKeepsUsers(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--data", t.TempDir(), "--mongo-auth", "on", "--key",
 		"dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc=")
-	root := connect(t, "mongodb://mayfly:dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc%3D@"+s.mongo+"/")
+	root := connect(t, s.as("mayfly", "dGhlIGtleSBvZiB0aGlzIHRlc3QsIDMyIGJ5dGVzIGxvbmc=", ""))
 	must(t,
 		root.Database("shop").RunCommand(within(t, patience),
 			bson.D{{Key: "createUser", Value: "ann"}, {Key: "pwd", Value: "x"},
 				{Key: "roles", Value: bson.A{"readWrite"}}}).Err())
 	s.crash(t)
 	_, err := connect(t,
-		"mongodb://ann:x@"+s.mongo+"/shop").Database("shop").Collection("c").InsertOne(within(t, patience), bson.D{})
+		s.as("ann", "x", "authSource=shop")).Database("shop").Collection("c").InsertOne(within(t, patience), bson.D{})
 	must(t, err)
 }
 

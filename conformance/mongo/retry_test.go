@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+
+	"github.com/mayflydb/mayfly/conformance/several"
 )
 
 // failing makes the next command of that name fail once, in the way that data says.
@@ -22,6 +24,7 @@ func failing(t *testing.T, c *mongo.Client, command string, data bson.D) {
 
 // The driver tries again what fails on the way, and the server does it once.
 func TestRetries(t *testing.T) {
+	several.Lack(t, "one process")
 	t.Parallel()
 	s := start(t, "--memory", "--mongo-test-commands")
 	client := s.connect(t, "")

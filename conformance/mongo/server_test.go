@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -18,6 +19,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/conformance/several"
 )
 
 // emulatorKey is the account key that every emulator shares and publishes.
@@ -31,7 +34,7 @@ const patience = 20 * time.Second
 
 // A server is one running mayfly process with nothing but the API for MongoDB.
 type server struct {
-	mongo, admin string // addresses, host:port
+	mongo, admin string // addresses, host:port; mongo is two, with a comma, if clients know both of two processes
 	flags        []string
 
 	process *exec.Cmd
@@ -42,10 +45,14 @@ type server struct {
 // start runs a mayfly of the test's own and stops it with the test.
 func start(t testing.TB, flags ...string) *server {
 	t.Helper()
+	several.LackFlags(t, flags)
 	var s *server
 	var err error
 	for range 3 { // another program may take a port before mayfly does
 		s = &server{mongo: freeAddress(t), admin: freeAddress(t), flags: flags}
+		if several.Seeds {
+			s.mongo += "," + freeAddress(t)
+		}
 		if err = s.run(); err == nil || !strings.Contains(err.Error(), "address already in use") {
 			break
 		}
@@ -135,7 +142,14 @@ func (s *server) advance(t testing.TB, d time.Duration) {
 }
 
 // uri is a connection string; query is what comes after the question mark.
-func (s *server) uri(query string) string { return "mongodb://" + s.mongo + "/?" + query }
+func (s *server) uri(query string) string {
+	return "mongodb://" + s.mongo + "/?" + several.Query(query)
+}
+
+// as is a connection string with a user.
+func (s *server) as(user, password, query string) string {
+	return strings.Replace(s.uri(query), "://", "://"+url.UserPassword(user, password).String()+"@", 1)
+}
 
 // connect makes a client that the test takes away with it.
 func (s *server) connect(t testing.TB, query string) *mongo.Client { return connect(t, s.uri(query)) }

@@ -71,34 +71,61 @@ func TestSharedKeys(t *testing.T) {
 	}
 }
 
-// A silent engine is one that can be made to answer no more.
+// A silent engine is one whose part can be made to answer no more: "PD", which opens views, or "the store", which reads.
 type silentEngine struct {
 	kv.Engine
-	silent func() bool
+	part string
+	gone chan struct{} // closed: it is silent
 }
 
 func (e silentEngine) Shared() bool { return true }
 
-func (e silentEngine) View(ctx context.Context) (kv.View, error) {
-	if e.silent() {
-		<-ctx.Done()
-		return kv.View{}, fault.Wrap(fault.Unavailable, ctx.Err(), "PD does not answer.")
+func (e silentEngine) ask(ctx context.Context, part string) error {
+	select {
+	case <-e.gone:
+		if part == e.part {
+			<-ctx.Done()
+			return fault.Wrap(fault.Unavailable, ctx.Err(), "%s does not answer.", part)
+		}
+	default:
 	}
-	return e.Engine.View(ctx)
+	return nil
 }
 
-// A node whose cluster is gone says that it is not ready, without waiting, and that it is alive.
+func (e silentEngine) View(ctx context.Context) (kv.View, error) {
+	if err := e.ask(ctx, "PD"); err != nil {
+		return kv.View{}, err
+	}
+	view, err := e.Engine.View(ctx)
+	view.Reader = silentReader{view.Reader, e}
+	return view, err
+}
+
+type silentReader struct {
+	kv.Reader
+	engine silentEngine
+}
+
+func (r silentReader) Get(ctx context.Context, key []byte, use func([]byte) error) (bool, error) {
+	if err := r.engine.ask(ctx, "the store"); err != nil {
+		return false, err
+	}
+	return r.Reader.Get(ctx, key, use)
+}
+
+// A node whose cluster is gone, or a part of it, says that it is not ready, without waiting, and that it is alive.
 func TestReadyDependsOnTheCluster(t *testing.T) {
-	cluster := newCluster(t)
+	for _, part := range []string{"PD", "the store"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel() // it waits for silence
+			testReadyWithout(t, part)
+		})
+	}
+}
+
+func testReadyWithout(t *testing.T, part string) {
 	gone := make(chan struct{})
-	engine := silentEngine{cluster.Process(), func() bool {
-		select {
-		case <-gone:
-			return true
-		default:
-			return false
-		}
-	}}
+	engine := silentEngine{newCluster(t).Process(), part, gone}
 	n := start(t, Options{Engine: engine, Admin: "127.0.0.1:0", TLS: TLS{Off: true}, Key: WellKnownKey})
 	get := func(path string) (int, string) {
 		response, err := http.Get(n.AdminURL() + path)
@@ -120,7 +147,7 @@ func TestReadyDependsOnTheCluster(t *testing.T) {
 	for status == http.StatusOK && clock.Pause(t.Context(), 50*time.Millisecond) == nil { // for silence
 		status, text = get("readyz")
 	}
-	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the cluster does not answer: PD does not") {
+	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the cluster does not answer: "+part+" does not") {
 		t.Errorf("%d %s, want not ready, because of the cluster", status, text)
 	}
 	if status, text := get("healthz"); status != http.StatusOK {

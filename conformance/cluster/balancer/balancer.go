@@ -40,8 +40,11 @@ type backend struct {
 }
 
 // New listens on a free loopback port for the backends, each host:port.
-func New(backends ...string) (*Balancer, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func New(backends ...string) (*Balancer, error) { return At("127.0.0.1:0", backends...) }
+
+// At listens on an address for the backends, each host:port.
+func At(address string, backends ...string) (*Balancer, error) {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}

@@ -45,14 +45,30 @@ type API interface {
 	Stay(ctx context.Context, writer string) ([]string, error)
 	// Mortal returns the mortal documents, and the time as the answer has it.
 	Mortal(context.Context) (now time.Time, shown []Shown, err error)
+	// Count adds one to a number of the writer's, which begins at 0, and returns
+	// it. If it fails, the number may have been changed, once.
+	Count(ctx context.Context, writer string) (int, error)
 	// Changes returns what was inserted after a position, in order, and the
 	// next position. The empty position is the present.
 	Changes(ctx context.Context, after string) (inserted []Document, next string, err error)
 }
 
+// Following is an API that takes its changes from another one, of the same
+// container.
+func Following(api, changes API) API { return following{api, changes} }
+
+type following struct {
+	API
+	changes API
+}
+
+func (f following) Changes(ctx context.Context, after string) ([]Document, string, error) {
+	return f.changes.Changes(ctx, after)
+}
+
 // Sizes of a load.
 const (
-	writers     = 3                // for each API that writes, beside one of mortal documents
+	writers     = 3                // for each API that writes, beside one of mortal documents and one that counts
 	longestLife = 3                // seconds
 	Deadline    = 15 * time.Second // of each request
 )
@@ -78,6 +94,7 @@ type Load struct {
 // A Report is what a load has seen.
 type Report struct {
 	Acknowledged int           // documents
+	Counted      int           // acknowledged additions
 	Failed       int           // requests that told an error before their deadline
 	Looks        int           // answers that were checked for the dead
 	Mortal       int           // mortal documents in them
@@ -88,7 +105,8 @@ type Report struct {
 	Silence      time.Duration // the longest without an acknowledgement
 	Wrong        []string      // what must not be
 
-	last time.Time
+	last  time.Time
+	quiet time.Duration // the longest without an acknowledgement since Silence was asked
 }
 
 // Start writes through each of write, and looks and follows changes through
@@ -118,6 +136,7 @@ func Start(write, read []API) (*Load, error) {
 			l.writing.Go(func() { l.write(api, fmt.Sprintf("w%d-%s-%d", i, api.Name(), j), false) })
 		}
 		l.writing.Go(func() { l.write(api, fmt.Sprintf("m%d-%s", i, api.Name()), true) })
+		l.writing.Go(func() { l.count(api, fmt.Sprintf("c%d-%s", i, api.Name())) })
 	}
 	return l, nil
 }
@@ -134,6 +153,16 @@ func (l *Load) Gone() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.report.Gone
+}
+
+// Silence is the longest time without an acknowledgement since it was asked
+// before, up to now.
+func (l *Load) Silence() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	quiet := max(l.report.quiet, time.Since(l.report.last))
+	l.report.quiet = 0
+	return quiet
 }
 
 // Wrong is how many things were wrong so far.
@@ -197,13 +226,44 @@ func (l *Load) write(api API, writer string, mortal bool) {
 		}
 		n++
 		l.mu.Lock()
-		now := time.Now()
-		l.report.Acknowledged++
-		l.report.Silence = max(l.report.Silence, now.Sub(l.report.last))
-		l.report.last = now
+		l.acknowledged()
 		if !mortal {
 			l.acked[writer] = n
 		}
+		l.mu.Unlock()
+	}
+}
+
+// acknowledged notes a document. The caller holds the lock.
+func (l *Load) acknowledged() {
+	now := time.Now()
+	silence := now.Sub(l.report.last)
+	l.report.Acknowledged++
+	l.report.Silence = max(l.report.Silence, silence)
+	l.report.quiet = max(l.report.quiet, silence)
+	l.report.last = now
+}
+
+// count adds to a writer's number. Each acknowledged addition is done once,
+// however often it was sent; each one that failed once at most.
+func (l *Load) count(api API, writer string) {
+	last, unknown := 0, 0
+	for l.ctx.Err() == nil {
+		var number int
+		err := l.request(l.ctx, "add through "+api.Name(), func(ctx context.Context) (err error) {
+			number, err = api.Count(ctx, writer)
+			return err
+		})
+		if err != nil {
+			unknown++
+			continue
+		}
+		if number <= last || number > last+1+unknown {
+			l.wrong("%s counts %d after %d, and %d additions that failed in between", writer, number, last, unknown)
+		}
+		last, unknown = number, 0
+		l.mu.Lock()
+		l.report.Counted++
 		l.mu.Unlock()
 	}
 }

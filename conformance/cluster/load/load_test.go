@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,9 +15,10 @@ import (
 type fake struct {
 	mistake string
 
-	mu   sync.Mutex
-	all  []Document
-	ends map[string]time.Time
+	mu    sync.Mutex
+	all   []Document
+	ends  map[string]time.Time
+	count int
 }
 
 func (f *fake) Name() string { return "fake" }
@@ -35,6 +37,22 @@ func (f *fake) Insert(_ context.Context, d Document) error {
 	f.all = append(f.all, d)
 	f.ends[d.ID()] = time.Now().Add(d.Life)
 	return nil
+}
+
+func (f *fake) Count(context.Context, string) (int, error) {
+	time.Sleep(time.Millisecond)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.count++
+	switch {
+	case f.count == 5 && f.mistake == "adds twice":
+		f.count++
+	case f.count == 5 && f.mistake == "loses an addition":
+		f.count--
+	case f.count == 5 && f.mistake == "fails to add":
+		return 0, errors.New("unknown outcome")
+	}
+	return f.count, nil
 }
 
 func (f *fake) Stay(_ context.Context, writer string) (ids []string, _ error) {
@@ -97,6 +115,9 @@ func TestMistakesAreFound(t *testing.T) {
 		"skips a change":      "before 5 of",
 		"repeats a change":    "again, after 5 of",
 		"takes back a change": "",
+		"adds twice":          "counts 6 after 4",
+		"loses an addition":   "counts 4 after 4",
+		"fails to add":        "",
 	} {
 		t.Run(mistake, func(t *testing.T) {
 			t.Parallel()

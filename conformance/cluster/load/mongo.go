@@ -16,26 +16,28 @@ import (
 type mongoDB struct {
 	name       string
 	collection *mongo.Collection
+	counts     *mongo.Collection
 }
 
 // selecting is how long the driver looks for a server: less than a request has.
 const selecting = 2 * time.Second
 
-// MongoDB connects to an address, host:port, and makes the collection's index
-// if it is not there. The options say how the driver sees what is behind the
-// address.
-func MongoDB(ctx context.Context, name, address, how string) (API, error) {
+// MongoDB connects to addresses, host:port, with commas between them, and makes
+// the collection's index if it is not there. The options say how the driver
+// sees what is behind the addresses.
+func MongoDB(ctx context.Context, name, addresses, how string) (API, error) {
 	client, err := mongo.Connect(options.Client().
-		ApplyURI("mongodb://" + address + "/?" + how).
+		ApplyURI("mongodb://" + addresses + "/?" + how).
 		SetServerSelectionTimeout(selecting))
 	if err != nil {
 		return nil, err
 	}
-	c := client.Database("mongo").Collection("documents")
+	db := client.Database("mongo")
+	c := db.Collection("documents")
 	_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{
 		Keys: bson.D{{Key: "end", Value: 1}}, Options: options.Index().SetExpireAfterSeconds(0),
 	})
-	return &mongoDB{name: name, collection: c}, err
+	return &mongoDB{name: name, collection: c, counts: db.Collection("counts")}, err
 }
 
 // A row is a document as the API for MongoDB has it.
@@ -62,6 +64,15 @@ func (m *mongoDB) Insert(ctx context.Context, d Document) error {
 		return ErrThere
 	}
 	return err
+}
+
+// Count leaves it to the driver to send an addition again whose answer is lost.
+func (m *mongoDB) Count(ctx context.Context, writer string) (int, error) {
+	var counted struct{ Number int }
+	err := m.counts.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: writer}},
+		bson.D{{Key: "$inc", Value: bson.D{{Key: "number", Value: 1}}}},
+		options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&counted)
+	return counted.Number, err
 }
 
 func (m *mongoDB) Stay(ctx context.Context, writer string) (ids []string, err error) {

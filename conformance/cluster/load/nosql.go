@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -27,46 +29,80 @@ type nosql struct {
 // everything is the whole container's feed range.
 var everything = azcosmos.FeedRange{MinInclusive: "", MaxExclusive: "FF"}
 
-// NoSQL connects to an address, host:port, and makes the container if it is
-// not there.
-func NoSQL(ctx context.Context, name, address string) (API, error) {
-	transport, err := trusting(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	key, err := azcosmos.NewKeyCredential(Key)
-	if err != nil {
-		return nil, err
-	}
-	var options azcosmos.ClientOptions
-	options.Transport = transport
-	options.Retry.MaxRetries = -1 // a failure shows
-	client, err := azcosmos.NewClientWithKey("https://"+address, key, &options)
+// NoSQL connects to an endpoint, http://host:port or https://host:port, and
+// makes the container, of so many ranges, if it is not there. Each number of
+// ranges is a container of its own.
+func NoSQL(ctx context.Context, name, endpoint string, ranges int) (API, error) {
+	client, err := Account(ctx, endpoint, ranges)
 	if err != nil {
 		return nil, err
 	}
 	_, err = client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: "load"}, nil)
-	if err != nil && !answered(err, http.StatusConflict) {
+	if err != nil && !Answered(err, http.StatusConflict) {
 		return nil, err
 	}
 	db, err := client.NewDatabase("load")
 	if err != nil {
 		return nil, err
 	}
+	id := fmt.Sprintf("documents-%d", ranges)
 	never := int32(-1) // items have a life of their own, or none
 	_, err = db.CreateContainer(ctx, azcosmos.ContainerProperties{
-		ID: "documents", DefaultTimeToLive: &never,
+		ID: id, DefaultTimeToLive: &never,
 		PartitionKeyDefinition: azcosmos.PartitionKeyDefinition{Paths: []string{"/writer"}},
 	}, nil)
-	if err != nil && !answered(err, http.StatusConflict) {
+	if err != nil && !Answered(err, http.StatusConflict) {
 		return nil, err
 	}
-	container, err := db.NewContainer("documents")
+	container, err := db.NewContainer(id)
 	return &nosql{name: name, container: container}, err
 }
 
-// trusting is a client that believes in the authority of the mayfly at address.
-func trusting(ctx context.Context, address string) (*http.Client, error) {
+// Collection connects to an endpoint for the changes of MongoDB's collection,
+// a container that this API can only read.
+func Collection(ctx context.Context, name, endpoint string) (API, error) {
+	client, err := Account(ctx, endpoint, 1)
+	if err != nil {
+		return nil, err
+	}
+	container, err := client.NewContainer("mongo", "documents")
+	return &nosql{name: name, container: container}, err
+}
+
+// Account connects to an endpoint. The containers that it makes have so many
+// ranges.
+func Account(ctx context.Context, endpoint string, ranges int) (*azcosmos.Client, error) {
+	transport := &http.Transport{MaxIdleConnsPerHost: 16}
+	if address, found := strings.CutPrefix(endpoint, "https://"); found {
+		var err error
+		if transport.TLSClientConfig, err = trusting(ctx, address); err != nil {
+			return nil, err
+		}
+	}
+	key, err := azcosmos.NewKeyCredential(Key)
+	if err != nil {
+		return nil, err
+	}
+	var options azcosmos.ClientOptions
+	options.Transport = dividing{http.Client{Transport: transport}, ranges}
+	options.Retry.MaxRetries = -1 // a failure shows
+	return azcosmos.NewClientWithKey(endpoint, key, &options)
+}
+
+// A dividing client asks for a number of ranges in each container that it
+// makes; azcosmos has no call for it.
+type dividing struct {
+	http.Client
+	ranges int
+}
+
+func (d dividing) Do(req *http.Request) (*http.Response, error) {
+	req.Header.Set("x-mayfly-partitions", strconv.Itoa(d.ranges))
+	return d.Client.Do(req)
+}
+
+// trusting believes in the authority of the mayfly at address.
+func trusting(ctx context.Context, address string) (*tls.Config, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/_mayfly/ca.pem", nil)
 	if err != nil {
 		return nil, err
@@ -84,12 +120,11 @@ func trusting(ctx context.Context, address string) (*http.Client, error) {
 	if !pool.AppendCertsFromPEM(pem) {
 		return nil, fmt.Errorf("no certificate at http://%s/_mayfly/ca.pem: %s", address, resp.Status)
 	}
-	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: pool}, MaxIdleConnsPerHost: 16,
-	}}, nil
+	return &tls.Config{RootCAs: pool}, nil
 }
 
-func answered(err error, status int) bool {
+// Answered says whether an error is an answer with this status.
+func Answered(err error, status int) bool {
 	r := (*azcore.ResponseError)(nil)
 	return errors.As(err, &r) && r.StatusCode == status
 }
@@ -100,10 +135,15 @@ type item struct {
 	Writer  string `json:"writer"`
 	N       int    `json:"n"`
 	Seconds int    `json:"ttl,omitempty"`
+	Life    int    `json:"life,omitempty"` // seconds, in MongoDB's collection
 	Stamp   int64  `json:"_ts,omitempty"`
 	ETag    string `json:"_etag,omitempty"`
 	Now     int64  `json:"now,omitempty"` // milliseconds, of the query
+	Number  int    `json:"number,omitempty"`
 }
+
+// counts is the partition of the writers' numbers, which no feed tells of.
+const counts = "counts"
 
 func (n *nosql) Name() string { return n.name }
 
@@ -113,10 +153,32 @@ func (n *nosql) Insert(ctx context.Context, d Document) error {
 		return err
 	}
 	_, err = n.container.CreateItem(ctx, azcosmos.NewPartitionKeyString(d.Writer), body, nil)
-	if answered(err, http.StatusConflict) {
+	if Answered(err, http.StatusConflict) {
 		return ErrThere
 	}
 	return err
+}
+
+func (n *nosql) Count(ctx context.Context, writer string) (int, error) {
+	partition := azcosmos.NewPartitionKeyString(counts)
+	var add azcosmos.PatchOperations
+	add.AppendIncrement("/number", 1)
+	answer, err := n.container.PatchItem(ctx, partition, writer, add,
+		&azcosmos.ItemOptions{EnableContentResponseOnWrite: true})
+	if Answered(err, http.StatusNotFound) {
+		var first []byte
+		if first, err = json.Marshal(item{ID: writer, Writer: counts, Number: 1}); err != nil {
+			return 0, err
+		}
+		_, err = n.container.CreateItem(ctx, partition, first, nil)
+		return 1, err
+	}
+	if err != nil {
+		return 0, err
+	}
+	var i item
+	err = json.Unmarshal(answer.Value, &i)
+	return i.Number, err
 }
 
 func (n *nosql) Stay(ctx context.Context, writer string) (ids []string, err error) {
@@ -170,8 +232,11 @@ func (n *nosql) Changes(ctx context.Context, after string) (inserted []Document,
 		if err := json.Unmarshal(text, &i); err != nil {
 			return nil, "", err
 		}
+		if i.Writer == counts {
+			continue
+		}
 		inserted = append(inserted, Document{
-			Writer: i.Writer, N: i.N, Life: time.Duration(i.Seconds) * time.Second, Version: i.ETag,
+			Writer: i.Writer, N: i.N, Life: time.Duration(i.Seconds+i.Life) * time.Second, Version: i.ETag,
 		})
 	}
 	return inserted, page.ContinuationToken, nil

@@ -25,11 +25,23 @@ func NewMayfly(t testing.TB, name string, flags ...string) *Mayfly {
 	}
 	m := &Mayfly{NoSQL: Address(t), Mongo: Address(t), Admin: Address(t)}
 	args := append([]string{"--nosql", m.NoSQL, "--mongo", m.Mongo, "--admin", m.Admin}, flags...)
-	m.Process = Start(t, name, program, m.ready, args...)
+	m.Process = Start(t, name, program, m.Readyz, args...)
 	return m
 }
 
-func (m *Mayfly) ready(ctx context.Context) error {
+// NewMayflies starts processes that share the data of a cluster.
+func NewMayflies(t testing.TB, c *Cluster, n int, flags ...string) []*Mayfly {
+	t.Helper()
+	flags = append([]string{"--engine", "tikv://" + c.Address, "--allow-well-known-key", "--nosql-tls", "off"}, flags...)
+	var all []*Mayfly
+	for i := range n {
+		all = append(all, NewMayfly(t, fmt.Sprintf("mayfly %d", i), flags...))
+	}
+	return all
+}
+
+// Readyz is nil if the process says that it is ready, within a second.
+func (m *Mayfly) Readyz(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.Admin+"/readyz", nil)
@@ -42,7 +54,12 @@ func (m *Mayfly) ready(ctx context.Context) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("/readyz: %s", resp.Status)
+		return NotReady{resp.Status}
 	}
 	return nil
 }
+
+// NotReady is an answer of /readyz that is not 200.
+type NotReady struct{ Status string }
+
+func (n NotReady) Error() string { return "/readyz: " + n.Status }

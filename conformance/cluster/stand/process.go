@@ -95,6 +95,22 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
+// Stop asks the process to end (SIGTERM) and returns how it ended.
+func (p *Process) Stop() error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+		return fmt.Errorf("%s has not ended %v after SIGTERM", p.Name, patience)
+	}
+	if !p.run.ProcessState.Success() {
+		return fmt.Errorf("%s ended after SIGTERM: %v", p.Name, p.run.ProcessState)
+	}
+	return nil
+}
+
 // Signal sends the process a signal, for example to stop it in its tracks.
 func (p *Process) Signal(s syscall.Signal) error { return p.run.Process.Signal(s) }
 

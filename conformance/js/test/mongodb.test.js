@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { pipeline } from "node:stream/promises";
 import { Readable, Writable } from "node:stream";
 import { Binary, Decimal128, Double, GridFSBucket, Int32, Long, MongoBulkWriteError, MongoClient, MongoServerError, ObjectId, Timestamp } from "mongodb";
-import { startMongo } from "../mayfly.js";
+import { lack, several, startMongo } from "../mayfly.js";
 
 let client, db;
 let made = 0;
@@ -217,13 +217,20 @@ test("sessions and transactions", async () => {
   first.startTransaction();
   second.startTransaction();
   await c.updateOne({ _id: "a" }, { $set: { x: 1 } }, { session: first });
-  await assert.rejects(c.updateOne({ _id: "a" }, { $set: { x: 2 } }, { session: second }), (error) => error.code === 112 && error.hasErrorLabel("TransientTransactionError"));
-  await first.commitTransaction();
-  await second.abortTransaction();
+  const conflict = async () => {
+    await c.updateOne({ _id: "a" }, { $set: { x: 2 } }, { session: second });
+    if (!several) return;
+    await first.commitTransaction(); // it may be in another process, which knows nothing of the second one: D-90
+    await second.commitTransaction();
+  };
+  await assert.rejects(conflict, (error) => error.code === 112 && error.hasErrorLabel("TransientTransactionError"));
+  if (first.inTransaction()) await first.commitTransaction();
+  if (second.inTransaction()) await second.abortTransaction();
+  assert.equal((await c.findOne({ _id: "a" })).x, 1);
   await Promise.all([first.endSession(), second.endSession()]);
 });
 
-test("change streams", async () => {
+test("change streams", { skip: lack("change streams") }, async () => {
   const c = await filled({ _id: 0 });
   const stream = c.watch([{ $match: { operationType: { $ne: "replace" } } }], { fullDocument: "updateLookup" });
   assert.equal(await stream.tryNext(), null);
@@ -262,7 +269,7 @@ test("GridFS", async () => {
   assert.equal(await db.collection("fs.chunks").countDocuments(), 0);
 });
 
-test("lifetimes", async () => {
+test("lifetimes", { skip: lack("virtual clock") }, async () => {
   const mayfly = await startMongo("--memory", "--clock=virtual=2031-02-03T04:05:06Z");
   const own = await MongoClient.connect(mayfly.uri());
   try {

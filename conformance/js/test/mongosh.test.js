@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Binary, BSON, BSONRegExp, BSONSymbol, Code, DBRef, Decimal128, Double, Int32, Long, MaxKey, MinKey, MongoClient, ObjectId, Timestamp } from "mongodb";
-import { startMongo } from "../mayfly.js";
+import { lack, startMongo } from "../mayfly.js";
 
 const shell = fileURLToPath(new URL("../node_modules/mongosh/bin/mongosh.js", import.meta.url));
 const scripts = fileURLToPath(new URL("../mongosh", import.meta.url));
@@ -43,7 +43,7 @@ async function mongosh(uri, args, { env = {}, input } = {}) {
 /** The shared server, with a database. */
 const shared = (name) => process.env.TESTED_MONGO_URI.replace("/?", `/${name}?`);
 
-test("the documented samples", patient, async () => {
+test("the documented samples", { ...patient, skip: lack("virtual clock") }, async () => {
   const mayfly = await startMongo("--memory", "--clock=virtual");
   try {
     assert.match(await mongosh(mayfly.uri("test"), ["--file", join(scripts, "seeds.js")], { env: { TESTED_ADMIN: mayfly.admin } }), /seeds passed/);
@@ -52,11 +52,11 @@ test("the documented samples", patient, async () => {
   }
 });
 
-test("helpers", patient, async () => {
+test("helpers", { ...patient, skip: lack("change streams") }, async () => {
   assert.match(await mongosh(shared(`helpers-${process.pid}`), ["--file", join(scripts, "helpers.js")]), /helpers passed/);
 });
 
-test("helpers of operators", patient, async () => {
+test("helpers of operators", { ...patient, skip: lack("one process") }, async () => {
   const uri = shared(`monitoring-${process.pid}`);
   assert.match(await mongosh(uri, ["--file", join(scripts, "monitoring.js")]), /monitoring passed/);
   const typed = await mongosh(uri, [], {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { start, startMongo } from "../mayfly.js";
+import { lack, start, startMongo } from "../mayfly.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url)); // where the packages are
 const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
@@ -39,7 +39,7 @@ async function run(command, args, input, env = {}) {
   return output;
 }
 
-test("the program in JavaScript", { timeout: 60_000 }, async () => {
+test("the program in JavaScript", { timeout: 60_000, skip: lack("virtual clock") }, async () => {
   const mayfly = await start(...flags);
   try {
     const program = block("js", "@azure/cosmos").replace("http://localhost:8081", mayfly.http).replace("http://localhost:8080", mayfly.admin);
@@ -49,7 +49,7 @@ test("the program in JavaScript", { timeout: 60_000 }, async () => {
   }
 });
 
-test("the lines with mongosh", { timeout: 150_000 }, async () => {
+test("the lines with mongosh", { timeout: 150_000, skip: lack("virtual clock") }, async () => {
   const mayfly = await startMongo(...flags);
   try {
     const programs = {
