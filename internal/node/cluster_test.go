@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,60 +72,80 @@ func TestSharedKeys(t *testing.T) {
 	}
 }
 
-// A silent engine is one that can be made to answer no more.
+// A silent engine is one whose clock, or whose stores, can be made to answer no more.
 type silentEngine struct {
 	kv.Engine
-	silent func() bool
+	clock, stores *atomic.Bool // whether they are silent
 }
 
 func (e silentEngine) Shared() bool { return true }
 
 func (e silentEngine) View(ctx context.Context) (kv.View, error) {
-	if e.silent() {
+	if e.clock.Load() {
 		<-ctx.Done()
 		return kv.View{}, fault.Wrap(fault.Unavailable, ctx.Err(), "PD does not answer.")
 	}
-	return e.Engine.View(ctx)
+	view, err := e.Engine.View(ctx)
+	view.Reader = silentReader{view.Reader, e.stores}
+	return view, err
 }
 
-// A node whose cluster is gone says that it is not ready, without waiting, and that it is alive.
+type silentReader struct {
+	kv.Reader
+	silent *atomic.Bool
+}
+
+func (r silentReader) Get(ctx context.Context, key []byte, use func([]byte) error) (bool, error) {
+	if r.silent.Load() {
+		<-ctx.Done()
+		return false, fault.Wrap(fault.Unavailable, ctx.Err(), "No store answers.")
+	}
+	return r.Reader.Get(ctx, key, use)
+}
+
+// A node whose cluster is gone, or the stores of which are, says that it is not ready, without waiting, and that it is
+// alive.
 func TestReadyDependsOnTheCluster(t *testing.T) {
-	cluster := newCluster(t)
-	gone := make(chan struct{})
-	engine := silentEngine{cluster.Process(), func() bool {
-		select {
-		case <-gone:
-			return true
-		default:
-			return false
-		}
-	}}
-	n := start(t, Options{Engine: engine, Admin: "127.0.0.1:0", TLS: TLS{Off: true}, Key: WellKnownKey})
-	get := func(path string) (int, string) {
-		response, err := http.Get(n.AdminURL() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.StatusCode, string(text)
-	}
-	if status, text := get("readyz"); status != http.StatusOK {
-		t.Fatalf("%d %s, want ready", status, text)
-	}
-	close(gone)
-	status, text := get("readyz")
-	for status == http.StatusOK && clock.Pause(t.Context(), 50*time.Millisecond) == nil { // for silence
-		status, text = get("readyz")
-	}
-	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the cluster does not answer: PD does not") {
-		t.Errorf("%d %s, want not ready, because of the cluster", status, text)
-	}
-	if status, text := get("healthz"); status != http.StatusOK {
-		t.Errorf("%d %s, want alive", status, text)
+	for _, c := range []struct{ name, want string }{
+		{"clock", "the cluster does not answer: PD does not"}, {"stores", "the cluster does not answer: No store"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var clocks, stores atomic.Bool
+			engine := silentEngine{newCluster(t).Process(), &clocks, &stores}
+			n := start(t, Options{Engine: engine, Admin: "127.0.0.1:0", TLS: TLS{Off: true}, Key: WellKnownKey})
+			get := func(path string) (int, string) {
+				response, err := http.Get(n.AdminURL() + path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer response.Body.Close()
+				text, err := io.ReadAll(response.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return response.StatusCode, string(text)
+			}
+			if status, text := get("readyz"); status != http.StatusOK {
+				t.Fatalf("%d %s, want ready", status, text)
+			}
+			clocks.Store(c.name == "clock")
+			stores.Store(c.name == "stores")
+			status, text := get("readyz")
+			for status == http.StatusOK && clock.Pause(t.Context(), 50*time.Millisecond) == nil { // for silence
+				status, text = get("readyz")
+			}
+			if status != http.StatusServiceUnavailable || !strings.Contains(text, c.want) {
+				t.Errorf("%d %s, want not ready, because of the cluster", status, text)
+			}
+			if status, text := get("healthz"); status != http.StatusOK {
+				t.Errorf("%d %s, want alive", status, text)
+			}
+			if _, err := n.Move(t.Context(), func(now time.Time) time.Time { return now }); fault.KindOf(err) !=
+				fault.Conflict || !strings.Contains(err.Error(), "of the cluster") {
+				t.Errorf("moving the clock: %v", err)
+			}
+		})
 	}
 }
 

@@ -24,6 +24,9 @@ const (
 	collectEvery, collectTimeout = time.Minute, 10 * time.Minute
 )
 
+// pulseKey is what a look reads. There is no such key.
+var pulseKey = []byte("pulse")
+
 // garbageWork is the name of the lease of collecting garbage.
 const garbageWork = "garbage"
 
@@ -91,6 +94,8 @@ func (p *pulse) look(ctx context.Context, engine kv.Engine, following *clock.Fol
 	view, err := engine.View(ctx)
 	if err == nil {
 		following.Tell(view.Time)
+		// The clock and the data may be on different machines, and either may be gone.
+		_, err = view.Get(ctx, pulseKey, func([]byte) error { return nil })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
