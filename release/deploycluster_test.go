@@ -245,7 +245,9 @@ func wantBalancer(t *testing.T, project *compose.Project) {
 			}
 		}
 	}
-	if !strings.Contains(string(text), "httpchk GET /readyz\n") || !strings.Contains(string(text), "check port 8080 ") {
+	// With a name in it: mayfly may refuse a request without one.
+	const ask = "http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost\n"
+	if !strings.Contains(string(text), ask) || !strings.Contains(string(text), "check port 8080 ") {
 		t.Error("the balancer does not ask whether mayfly is ready")
 	}
 }
