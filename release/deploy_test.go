@@ -77,15 +77,24 @@ func TestCompose(t *testing.T) {
 
 func itoa(port uint32) string { return strconv.FormatUint(uint64(port), 10) }
 
-// kubernetes decodes the object of a kind, and refuses members that its type does not have.
-func kubernetes[T any](t *testing.T, kind string) (object T) {
+// kubernetes decodes the object of a kind in the manifest of one mayfly.
+func kubernetes[T any](t *testing.T, kind string) T {
 	t.Helper()
-	for text := range bytes.SplitSeq(readFile(t, deploy("kubernetes", "statefulset.yaml")), []byte("\n---\n")) {
-		var about metav1.TypeMeta
+	return manifest[T](t, deploy("kubernetes", "statefulset.yaml"), kind, "mayfly")
+}
+
+// manifest decodes the object of a kind and a name, and refuses members that its type does not have.
+func manifest[T any](t *testing.T, path, kind, name string) (object T) {
+	t.Helper()
+	for text := range bytes.SplitSeq(readFile(t, path), []byte("\n---\n")) {
+		var about struct {
+			Kind     string            `json:"kind"`
+			Metadata metav1.ObjectMeta `json:"metadata"`
+		}
 		if err := yaml.Unmarshal(text, &about); err != nil {
 			t.Fatal(err)
 		}
-		if about.Kind != kind {
+		if about.Kind != kind || about.Metadata.Name != name {
 			continue
 		}
 		if err := yaml.UnmarshalStrict(text, &object); err != nil {
@@ -93,7 +102,7 @@ func kubernetes[T any](t *testing.T, kind string) (object T) {
 		}
 		return object
 	}
-	t.Fatalf("there is no %s", kind)
+	t.Fatalf("%s has no %s %s", path, kind, name)
 	return object
 }
 

@@ -131,6 +131,21 @@ func fetch(t *testing.T, url string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
+// TestClusterSettings starts with settings that do not fit a cluster, which is not asked before they do.
+func TestClusterSettings(t *testing.T) {
+	const nobody = "--engine=tikv://127.0.0.1:1"
+	for want, args := range map[string][]string{
+		"give the same --key to all of them":    {"--nosql-tls=off"},
+		"give --nosql-tls CERT.pem,KEY.pem, or": {"--key=a2V5"},
+		"leave --clock=virtual out":             {"--key=a2V5", "--nosql-tls=off", "--clock=virtual"},
+	} {
+		code, out := mayfly(t, append([]string{"serve", nobody}, args...)...)
+		if code != exitUsage || !strings.Contains(out, want) || strings.Contains(out, "TiKV client") {
+			t.Errorf("%q: exit %d, want %d and %q\n%s", args, code, exitUsage, want, out)
+		}
+	}
+}
+
 func TestServeInMemory(t *testing.T) {
 	s := serve(t, "--memory", "--nosql=127.0.0.1:0", "--admin=127.0.0.1:0", "--log-level=debug")
 	for _, want := range []string{"the well-known emulator key", "in memory", "https://localhost:"} {

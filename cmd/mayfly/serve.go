@@ -35,6 +35,9 @@ const stopTime = 10 * time.Second
 // failTime is how long requests may go on after the disk has failed, so that they are answered with that error.
 const failTime = time.Second
 
+// tellEvery is how often a start says that it waits for a cluster.
+const tellEvery = 10 * time.Second
+
 // oneSignal is the time in which several signals count as one: a terminal, a shell and programs such as timeout of
 // coreutils may each send one for a single request to stop.
 const oneSignal = time.Second
@@ -60,6 +63,11 @@ func (c command) serve() *cobra.Command {
 			}
 			if err := cfg.node.TLS.Check(); err != nil { // before anything is opened or created
 				return fmt.Errorf("--nosql-tls: %w", err)
+			}
+			if cfg.cluster != "" { // before the cluster is asked, which may take long
+				if err := cfg.node.CheckShared(); err != nil {
+					return fmt.Errorf("--engine: %w", err)
+				}
 			}
 			ctx, release := interrupted(cfg.logger(c.err))
 			defer release()
@@ -181,11 +189,18 @@ func (cfg config) openCluster(ctx context.Context, log *slog.Logger) (kv.Engine,
 		return nil, err
 	}
 	o.CA, o.Cert, o.Key, o.Log = cfg.clusterTLS.ca, cfg.clusterTLS.cert, cfg.clusterTLS.key, log
+	waiting, opened := context.WithCancel(ctx)
+	defer opened()
+	go func() {
+		for clock.Pause(waiting, tellEvery) == nil {
+			log.Warn("waiting for the cluster, which does not answer yet", "pd", strings.Join(o.Endpoints, ","))
+		}
+	}()
 	engine, err := tikv.Open(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("--engine: %w", err) // not an engine that is nil
 	}
-	log.Warn("data in a TiKV cluster is experimental: keep backups")
+	log.Warn("data in a TiKV cluster is experimental: export what must not be lost")
 	return engine, nil
 }
 

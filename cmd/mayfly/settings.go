@@ -96,7 +96,7 @@ var settings = []setting{
 		parse: choice([]string{"serve", "strict"}, func(c *config, mode string) { c.node.Strict = mode == "strict" })},
 	{name: "partitions", kind: "N", value: "1",
 		help: "ranges of partition keys that a new container of the API for NoSQL has, from 1 to 256, unless the " +
-			"request says how many",
+			"request says how many; with --engine the default is 8",
 		parse: parsePartitions},
 	{name: "mongo", kind: "ADDR", value: "127.0.0.1:27017",
 		help:  "address of the API for MongoDB, empty for none",
@@ -185,6 +185,12 @@ var emulated = map[string]string{
 	"allow-well-known-key": "on",
 }
 
+// clustered lists the settings whose default is another one with --engine. A range is written through one key of the
+// cluster, so several ranges take more writes at a time.
+var clustered = map[string]string{
+	"partitions": "8",
+}
+
 // levels of consistency, strongest first.
 var levels = []string{"Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"}
 
@@ -237,11 +243,8 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 		if !ok {
 			v, ok = file[s.name]
 		}
-		if implied, is := emulated[s.name]; !ok && is && out.node.Emulator {
-			v, ok = given{value: implied}, true
-		}
 		if !ok {
-			v = given{value: s.value}
+			v = given{value: out.standard(s)}
 		}
 		if err := s.parse(&out, v.value); err != nil {
 			return out, fmt.Errorf("%s: %w", v.source, err)
@@ -258,6 +261,17 @@ func (c command) configure(cmd *cobra.Command) (config, error) {
 			"leave one of them out")
 	}
 	return out, nil
+}
+
+// standard is the value of a setting that nobody has given, after the settings before it.
+func (c config) standard(s setting) string {
+	if value, other := emulated[s.name]; other && c.node.Emulator {
+		return value
+	}
+	if value, other := clustered[s.name]; other && c.cluster != "" {
+		return value
+	}
+	return s.value
 }
 
 // hasSetting reports whether a command has the flag of a setting. A flag of its own may have the same name, such as

@@ -49,6 +49,9 @@ var unfit = map[string]string{
 	"mongo-replset": "one process of several is no replica set",
 }
 
+// imageData is a variable that the image of mayfly always has. It gives way to --engine, as it does to --memory.
+const imageData = prefix + "DATA"
+
 // checkEngine refuses settings that do not fit the engine.
 func (c command) checkEngine(cmd *cobra.Command, out config, file map[string]given) error {
 	if out.cluster == "" {
@@ -66,7 +69,7 @@ func (c command) checkEngine(cmd *cobra.Command, out config, file map[string]giv
 		if !ok {
 			v, ok = file[s.name]
 		}
-		if ok {
+		if ok && v.source != imageData {
 			return fmt.Errorf("%s does not fit --engine %s: %s; leave it out", v.source, out.cluster, why)
 		}
 	}

@@ -207,6 +207,38 @@ func TestClusterFiles(t *testing.T) {
 	}
 }
 
+// TestPartitionsOfACluster gives no number of ranges, and a number in each way.
+func TestPartitionsOfACluster(t *testing.T) {
+	const cluster = "tikv://pd:2379"
+	for name, c := range map[string]struct {
+		args []string
+		env  map[string]string
+		want int
+	}{
+		"a folder":               {nil, nil, 1},
+		"memory":                 {[]string{"--memory"}, nil, 1},
+		"a cluster":              {[]string{"--engine", cluster}, nil, 8},
+		"of the environment":     {nil, map[string]string{"MAYFLY_ENGINE": cluster}, 8},
+		"of a file":              {[]string{"--config", settingsFile(t, "engine = "+cluster+"\n")}, nil, 8},
+		"flag":                   {[]string{"--engine", cluster, "--partitions=1"}, nil, 1},
+		"environment":            {[]string{"--engine", cluster}, map[string]string{"MAYFLY_PARTITIONS": "2"}, 2},
+		"file":                   {[]string{"--config", settingsFile(t, "partitions = 3\nengine = "+cluster+"\n")}, nil, 3},
+		"an engine that is \"\"": {[]string{"--engine="}, nil, 1},
+	} {
+		if got, err := configured(t, c.env, c.args...); err != nil || got.node.Partitions != c.want {
+			t.Errorf("%s: %d ranges, error %v, want %d", name, got.node.Partitions, err, c.want)
+		}
+	}
+}
+
+// TestFolderOfTheImage gives a cluster to the image, whose environment names a folder of data.
+func TestFolderOfTheImage(t *testing.T) {
+	got, err := configured(t, map[string]string{"MAYFLY_DATA": "/data"}, "--engine=tikv://pd:2379")
+	if err != nil || got.cluster == "" {
+		t.Errorf("%+v, error %v", got, err)
+	}
+}
+
 // TestGivenSettingsBeatTheEmulators gives what --emulator implies another value, in each way.
 func TestGivenSettingsBeatTheEmulators(t *testing.T) {
 	file := settingsFile(t, "emulator = on\nallow-well-known-key = off\nmongo-replset =\n")

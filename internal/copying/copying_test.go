@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,13 +39,19 @@ func newBox(t testing.TB) *box {
 
 func startBox(t testing.TB, secure node.TLS) *box {
 	t.Helper()
+	return startDivided(t, secure, 1)
+}
+
+// startDivided starts a box whose new containers have so many ranges.
+func startDivided(t testing.TB, secure node.TLS, partitions int) *box {
+	t.Helper()
 	b := &box{TB: t}
 	engine, err := pebble.Open(pebble.Options{Memory: true})
 	b.ok(err)
 	b.n, err = node.Start(t.Context(), node.Options{
 		Engine: engine, NoSQL: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		Mongo:   node.Mongo{Address: "127.0.0.1:0", TestCommands: true},
-		Virtual: true, VirtualStart: begin, TLS: secure,
+		Virtual: true, VirtualStart: begin, TLS: secure, Partitions: partitions,
 	})
 	b.ok(err)
 	t.Cleanup(func() {
@@ -420,6 +427,25 @@ func TestTargetWithoutTTL(t *testing.T) {
 	o := copying.Options{From: from.nosql("shop"), To: to.nosql("shop"), IntoExisting: true}
 	if _, err := copying.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "TTL is off") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// One range is what a source has by itself, so the target decides, as when data moves from one machine to a cluster.
+// Several ranges are what somebody wanted.
+func TestRangesOfTheTarget(t *testing.T) {
+	for _, c := range []struct{ source, target, want int }{{1, 8, 8}, {4, 8, 4}, {4, 1, 4}} {
+		from, to := startDivided(t, node.TLS{Off: true}, c.source), startDivided(t, node.TLS{Off: true}, c.target)
+		from.create("shop", azcosmos.ContainerProperties{ID: "carts"})
+		o := copying.Options{From: from.nosql("shop/carts"), To: to.nosql("shop/carts")}
+		o.Checkpoint = filepath.Join(t.TempDir(), "checkpoint")
+		if _, err := copying.Run(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := to.container("shop", "carts").Read(t.Context(), nil)
+		to.ok(err)
+		if got := answer.RawResponse.Header.Get("x-mayfly-partitions"); got != strconv.Itoa(c.want) {
+			t.Errorf("%+v: %s ranges", c, got)
+		}
 	}
 }
 

@@ -346,7 +346,7 @@ func (p *nosqlPair) create(ctx context.Context, j *job, c *containers, source de
 		o.ThroughputProperties = given.ThroughputProperties
 	}
 	ctx = context.WithValue(ctx, definitionKey{}, source.definition.with("id", id).bytes())
-	if source.partitions != "" {
+	if source.partitions != "" && source.partitions != "1" { // one is what nobody asked for: the target may have more
 		ctx = context.WithValue(ctx, partitionsKey{}, source.partitions)
 	}
 	answer, err := database.CreateContainer(ctx, azcosmos.ContainerProperties{ID: j.to.container}, o)

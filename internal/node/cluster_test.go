@@ -153,6 +153,10 @@ func testReadyWithout(t *testing.T, part string) {
 	if status, text := get("healthz"); status != http.StatusOK {
 		t.Errorf("%d %s, want alive", status, text)
 	}
+	_, err := n.Move(t.Context(), func(now time.Time) time.Time { return now })
+	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "of the cluster") {
+		t.Errorf("moving the clock: %v", err)
+	}
 }
 
 // A collector is an engine with garbage.

@@ -286,8 +286,10 @@ func (o *Options) check() (err error) {
 	if err := o.TLS.Check(); err != nil {
 		return err
 	}
-	if err := o.checkSharing(); err != nil {
-		return err
+	if sharesData(o.Engine) {
+		if err := o.CheckShared(); err != nil {
+			return err
+		}
 	}
 	for _, pattern := range o.AllowHosts {
 		if err := CheckHost(pattern); err != nil {
@@ -360,7 +362,7 @@ func (n *Node) warn(exposed bool) {
 func (n *Node) openData(ctx context.Context, _ Options) (err error) {
 	n.watchEngine()
 	if n.catalog, err = catalog.Open(ctx, n.engine, conditions); err != nil {
-		return fmt.Errorf("open catalog: %w", err)
+		return err
 	}
 	if n.store, err = store.Open(ctx, n.engine, n.catalog); err != nil {
 		return fmt.Errorf("open store: %w", err)

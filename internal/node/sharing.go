@@ -33,11 +33,9 @@ func sharesData(engine kv.Engine) bool {
 	return ok && s.Shared()
 }
 
-// checkSharing refuses options that would give each process something else, or that need the data for one process.
-func (o *Options) checkSharing() error {
-	if !sharesData(o.Engine) {
-		return nil
-	}
+// CheckShared refuses options that would give each of several processes with the same data something else, or that need
+// the data for one process. It does not look at the engine.
+func (o *Options) CheckShared() error {
 	listens := o.NoSQL != "" || o.Compute != "" || o.Mongo.Address != "" || o.Admin != ""
 	switch {
 	case o.Dir != "":

@@ -75,6 +75,9 @@ func (n *Node) saveMark(ctx context.Context, now time.Time) error {
 // The instant is durable before any request sees it, so that time does not go back after a restart. Errors:
 // fault.Conflict if the clock is real, fault.Invalid if the instant is in the past or beyond clock.Limit.
 func (n *Node) Move(ctx context.Context, to func(now time.Time) time.Time) (time.Time, error) {
+	if n.pulse.Load() != nil {
+		return time.Time{}, fault.New(fault.Conflict, "the clock is that of the cluster and moves by itself")
+	}
 	if n.virtual == nil {
 		return time.Time{}, fault.New(fault.Conflict,
 			"the clock is real and moves by itself: start mayfly with --clock=virtual to move it")

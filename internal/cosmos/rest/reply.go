@@ -108,7 +108,7 @@ func (e *exchange) newest() uint64 {
 	if !(e.versioned && e.aboutItem()) && e.container != nil && !e.container.State().Deleted {
 		// For a single item, the sequence number of its own version is enough.
 		newest, err := e.api.store.Sequence(e.Context(), e.container, e.servedRange())
-		if err != nil {
+		if err != nil && e.Context().Err() == nil {
 			e.api.log.Error("cannot read the newest sequence number", "error", err)
 		}
 		sequence = newest

@@ -38,7 +38,7 @@ type Options struct {
 
 	// Timeout bounds every call, even if its context has no deadline. Default 10 s.
 	Timeout time.Duration
-	// StartTimeout bounds Open. Default 30 s.
+	// StartTimeout bounds Open. Default a minute.
 	StartTimeout time.Duration
 	// LockTTL is how long the locks of a process that died keep others waiting. It applies to the whole process.
 	// Default 3 s.
@@ -57,7 +57,7 @@ func (o *Options) setDefaults() {
 		is     time.Duration
 	}{
 		{&o.Timeout, 10 * time.Second},
-		{&o.StartTimeout, 30 * time.Second},
+		{&o.StartTimeout, time.Minute},
 		{&o.LockTTL, 3 * time.Second},
 		{&o.Retain, 10 * time.Minute},
 	} {

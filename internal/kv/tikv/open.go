@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/keepalive"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 )
 
@@ -26,11 +27,14 @@ import (
 // its life. By default it is 2 s, which every wait for the lock of a dead process takes longer.
 const oracleInterval = 500 * time.Millisecond
 
+// storesEvery is how long a start waits until it asks a store again.
+const storesEvery = time.Second
+
 // safePointTimeout bounds one look at the safe point.
 const safePointTimeout = 5 * time.Second
 
-// Open connects to a cluster. If no PD answers within Options.StartTimeout, or until ctx ends, it fails with
-// fault.Unavailable.
+// Open connects to a cluster. If no PD, or no store, answers within Options.StartTimeout, or until ctx ends, it fails
+// with fault.Unavailable.
 func Open(ctx context.Context, o Options) (*Engine, error) {
 	o.setDefaults()
 	if len(o.Endpoints) == 0 {
@@ -59,7 +63,12 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	case c := <-done:
 		if c.err != nil {
 			end()
-			return nil, unreachable(o.Endpoints, c.err)
+			return nil, unreachable(o, c.err)
+		}
+		if err := c.e.awaitStores(ctx); err != nil {
+			_ = c.e.Close() // it holds nothing yet
+			return nil, fault.Wrap(fault.Unavailable, err, "PD at %s answers, and no store of its cluster does: "+
+				"check that TiKV runs", strings.Join(o.Endpoints, ", "))
 		}
 		return c.e, nil
 	case <-ctx.Done():
@@ -69,13 +78,26 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 				_ = c.e.Close() // it came too late: nobody asks how it ended
 			}
 		}()
-		return nil, unreachable(o.Endpoints, ctx.Err())
+		return nil, unreachable(o, ctx.Err())
 	}
 }
 
-func unreachable(endpoints []string, err error) error {
-	return fault.Wrap(fault.Unavailable, err, "The cluster at %s cannot be reached. Check that PD runs there, "+
-		"and which certificates it wants.", strings.Join(endpoints, ", "))
+func unreachable(o Options, err error) error {
+	return fault.Wrap(fault.Unavailable, err, "PD at %s does not answer: check the address, that PD runs there, and "+
+		"which certificates it wants (--engine-tls)", strings.Join(o.Endpoints, ", "))
+}
+
+// awaitStores waits until a store answers. PD may be there long before the first one.
+func (e *Engine) awaitStores(ctx context.Context) error {
+	for {
+		_, err := e.Get(ctx, []byte("start"), func([]byte) error { return nil })
+		if err == nil {
+			return nil
+		}
+		if ended := clock.Pause(ctx, storesEvery); ended != nil {
+			return ended
+		}
+	}
 }
 
 // checkFiles reads the files for TLS once, so that a wrong one is told by its name.

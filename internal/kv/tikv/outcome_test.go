@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -400,20 +401,46 @@ func TestOpenUnreachable(t *testing.T) {
 	}
 }
 
+// TestNoStoreAtTheStart starts with a PD that answers while no store does.
+func TestNoStoreAtTheStart(t *testing.T) {
+	c := newCluster(t)
+	away := c.over(t, Options{Timeout: 50 * time.Millisecond}, func(
+		ctx context.Context, _ *tikvrpc.Request, _ func() (*tikvrpc.Response, error),
+	) (*tikvrpc.Response, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	defer stop(t, away)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := away.awaitStores(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the start goes on without a store: %v", err)
+	}
+	there := c.process(t, Options{})
+	defer stop(t, there)
+	if err := there.awaitStores(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	forwardLog(slog.New(slog.NewTextHandler(&out, nil)))
 	pingcap.Warn("store is slow", zap.Int("store", 4))
 	pingcap.Info("a detail of the protocol")
 	pingcap.With(zap.String("region", "r")).Error("region is lost", zap.Error(errors.New("why")))
+	pingcap.Warn("store is slow", zap.Int("store", 5))
+	pingcap.Error("update of members", zap.Error(fmt.Errorf("ask: %w", context.Canceled)))
 	got := out.String()
 	for _, want := range []string{"level=WARN", "store is slow", "store=4", "level=ERROR", "region=r", "error=why"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the log has no %q: %s", want, got)
 		}
 	}
-	if strings.Contains(got, "detail") {
-		t.Errorf("the log has details: %s", got)
+	for _, not := range []string{"detail", "store=5", "members", "errorVerbose"} {
+		if strings.Contains(got, not) {
+			t.Errorf("the log has %q: %s", not, got)
+		}
 	}
 	forwardLog(nil)
 	pingcap.Error("nobody listens")
