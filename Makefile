@@ -12,10 +12,14 @@ REACHED_BY_OTHERS := ^([a-z_]+\.go|disk/|mayflytest/|internal/kv/kvtest/|interna
 # Packages whose goroutines meet: their tests run under the race detector, too.
 RACED := . ./internal/store ./internal/reaper ./internal/kv/... ./internal/budget ./internal/mongo/session
 SOAKTIME ?= 3600
+# What bench-compare compares, and how: the flags are those of mayfly bench.
+COSMIUM := github.com/pikami/cosmium@v0.1.15
+FERRETDB := github.com/FerretDB/FerretDB@v1.24.0
+COMPARE ?= --operations all --clients 8,32 --duration 6s --turns 3
 
 SHELL := bash
 
-.PHONY: help run build test race lint vulnerabilities fuzz bench soak conformance release explorer
+.PHONY: help run build test race lint vulnerabilities fuzz bench bench-compare soak conformance release explorer
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-12s %s\n", $$1, $$2}' Makefile
@@ -63,6 +67,22 @@ bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minute
 	go test -run '^$$' -bench Wave -benchtime 1x -wave 1000000 ./internal/reaper
 	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
 	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
+
+bench-compare: ## mayfly beside cosmium and FerretDB on SQLite, in turns, with the flags COMPARE (about 8 minutes)
+	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	go build -o $$dir/mayfly ./cmd/mayfly; \
+	copied() { cp -r "$$(cd $$dir && go mod download -json $$1 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" $$dir/$$2; chmod -R u+w $$dir/$$2; }; \
+	copied $(COSMIUM) cosmium; (cd $$dir/cosmium && go build -o $$dir/cosmium-server ./cmd/server); \
+	copied $(FERRETDB) ferretdb; echo $(lastword $(subst @, ,$(FERRETDB))) >$$dir/ferretdb/build/version/version.txt; \
+	(cd $$dir/ferretdb && go build -o $$dir/ferretdb-server ./cmd/ferretdb); mkdir $$dir/sqlite; \
+	echo "first cosmium, in memory; second mayfly, durable on disk"; \
+	$$dir/mayfly bench --nosql http://127.0.0.1:18081 --against http://127.0.0.1:18082 $(COMPARE) \
+		--run "$$dir/cosmium-server -Host 127.0.0.1 -Port 18081 -DisableTls -LogLevel silent" \
+		--against-run "$$dir/mayfly serve --data $$dir/nosql --nosql 127.0.0.1:18082 --nosql-tls off --mongo= --admin="; \
+	echo "first FerretDB on SQLite; second mayfly"; \
+	$$dir/mayfly bench --mongo mongodb://127.0.0.1:18083 --against mongodb://127.0.0.1:18084 $(COMPARE) \
+		--run "$$dir/ferretdb-server --handler sqlite --sqlite-url file:$$dir/sqlite/ --state-dir $$dir --listen-addr 127.0.0.1:18083 --debug-addr - --telemetry disable --log-level ERROR" \
+		--against-run "$$dir/mayfly serve --data $$dir/mongo --mongo 127.0.0.1:18084 --nosql= --admin="
 
 soak: ## For SOAKTIME (3600) seconds all loads in turn; a hundred kills; a million items imported under kills; random patterns; the storage tests over and over, raced, a sixth as long
 	cd conformance/pressure && go test -count=1 -v -run Soak -timeout $$(($(SOAKTIME) + 1200))s -soak $(SOAKTIME)s

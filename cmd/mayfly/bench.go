@@ -29,38 +29,59 @@ const (
 	maxClients = 1000
 	// maxText is the largest text of a document of a workload: a document of NoSQL has at most 2 MiB.
 	maxText = 1 << 20
+	// minDocuments is how many documents the operations need at least, and a divisor of how many there are: queries
+	// find a hundred of them.
+	minDocuments = 1000
+	maxDocuments = 10_000_000
 	// setUpTime is how long making and deleting the container of a workload may take.
 	setUpTime = time.Minute
+	// loadTime is how long writing the documents that operations need may take.
+	loadTime = time.Hour
 )
 
 // benchFlags are the flags of bench.
 type benchFlags struct {
-	nosql, mongo, against, key, ca, db, duration string
-	clients, bytes, turns                        int
-	json                                         bool
+	nosql, mongo, against, key, ca, db, duration, operations string
+	run, againstRun                                          string
+	clients                                                  []int
+	bytes, turns, documents, pid, againstPID                 int
+	json                                                     bool
 }
 
 func (c command) bench() *cobra.Command {
 	var f benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure any NoSQL or MongoDB endpoint with a mixed workload",
+		Short: "Measure any NoSQL or MongoDB endpoint, or two of them in turns",
 		Long: "Bench runs creates, reads, queries, updates and writes with a TTL against an endpoint of Cosmos DB\n" +
 			"for NoSQL or of MongoDB, through its official client, and prints throughput, latencies, errors, and\n" +
 			"how many expired documents a read still returned. It knows the deadline of what it wrote, by this\n" +
 			"machine's clock: the endpoint needs a real clock. It makes a container of its own and deletes it at\n" +
-			"the end.",
+			"the end.\n\n" +
+			"With --operations it measures operations one at a time on documents of 1 KiB with 12 indexed paths:\n" +
+			"for NoSQL " + strings.Join(bench.NoSQLOperations, ", ") + ";\n" +
+			"for MongoDB " + strings.Join(bench.MongoOperations, ", ") + ".\n" +
+			"It prints medians of the turns, ratios of the second endpoint over the first, and the processor time\n" +
+			"of each server whose process is known, on Linux. --nosql endpoints get plain requests then.",
 		Example: "  mayfly bench --nosql http://localhost:8081 --clients 16 --duration 30s\n" +
-			"  mayfly bench --mongo mongodb://localhost:27017 --against mongodb://other:27017 --json",
+			"  mayfly bench --mongo mongodb://localhost:27017 --against mongodb://other:27017 --json\n" +
+			"  mayfly bench --nosql http://localhost:8081 --operations create,upsert --clients 8,32 --pid 4711",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := f.check()
 			if err != nil {
 				return err
 			}
+			names, err := f.operationNames()
+			if err != nil {
+				return err
+			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return asFailure(ctx, f.run(ctx, c, d))
+			if names != nil {
+				return asFailure(ctx, f.compare(ctx, c, names, d))
+			}
+			return asFailure(ctx, f.mix(ctx, c, d))
 		},
 	}
 	flags := cmd.Flags()
@@ -72,10 +93,17 @@ func (c command) bench() *cobra.Command {
 	flags.Lookup("key").DefValue = "the well-known key of emulators"
 	flags.StringVar(&f.ca, "ca", "", "file with the certificate authority of the NoSQL endpoint, in PEM")
 	flags.StringVar(&f.db, "db", "bench", "database in which to make the container")
-	flags.IntVar(&f.clients, "clients", 8, "how many clients send requests at the same time")
-	flags.StringVar(&f.duration, "duration", "30s", "how long to measure each endpoint")
-	flags.IntVar(&f.bytes, "bytes", 200, "size of the text in each document")
-	flags.IntVar(&f.turns, "turns", 4, "with --against: into how many turns to divide the time of each")
+	flags.StringVar(&f.operations, "operations", "", "operations to measure one at a time, with commas between; or all")
+	flags.IntSliceVar(&f.clients, "clients", []int{8},
+		"how many clients send requests at the same time; with --operations, several numbers with commas between")
+	flags.StringVar(&f.duration, "duration", "30s", "how long to measure each endpoint; with --operations, each one")
+	flags.IntVar(&f.bytes, "bytes", 200, "size of the text in each document of the mixed workload")
+	flags.IntVar(&f.documents, "documents", 10_000, "with --operations: how many documents to write before")
+	flags.IntVar(&f.turns, "turns", 4, "with --against or --operations: into how many turns to divide the time of each")
+	flags.StringVar(&f.run, "run", "", "with --operations: command that starts the server, split at spaces")
+	flags.StringVar(&f.againstRun, "against-run", "", "the same for the server of --against")
+	flags.IntVar(&f.pid, "pid", 0, "with --operations: process of the server, on this machine")
+	flags.IntVar(&f.againstPID, "against-pid", 0, "the same for the server of --against")
 	flags.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
@@ -90,15 +118,39 @@ func (f *benchFlags) check() (time.Duration, error) {
 		return 0, fmt.Errorf("--duration: %w", err)
 	case d <= 0:
 		return 0, fmt.Errorf("--duration: %q is not more than 0", f.duration)
-	case f.clients < 1 || f.clients > maxClients:
-		return 0, fmt.Errorf("--clients: %d is not from 1 to %d", f.clients, maxClients)
+	case f.operations == "" && len(f.clients) != 1:
+		return 0, errors.New("--clients: several numbers need --operations")
+	case f.operations == "" && (f.run != "" || f.againstRun != "" || f.pid != 0 || f.againstPID != 0):
+		return 0, errors.New("--run and --pid, and those for --against, need --operations")
+	case f.against == "" && (f.againstRun != "" || f.againstPID != 0):
+		return 0, errors.New("--against-run and --against-pid need --against")
+	case f.run != "" && f.pid != 0 || f.againstRun != "" && f.againstPID != 0:
+		return 0, errors.New("a server that is started here needs no process: give one of --run and --pid")
+	case f.documents < minDocuments || f.documents > maxDocuments || f.documents%minDocuments != 0:
+		return 0, fmt.Errorf("--documents: %d is not a multiple of %d from %[2]d to %d", f.documents, minDocuments,
+			maxDocuments)
 	case f.bytes < 0 || f.bytes > maxText:
 		return 0, fmt.Errorf("--bytes: %d is not from 0 to %d", f.bytes, maxText)
 	case f.turns < 1 || f.turns > maxClients:
 		return 0, fmt.Errorf("--turns: %d is not from 1 to %d", f.turns, maxClients)
 	}
+	for _, clients := range f.clients {
+		if clients < 1 || clients > maxClients {
+			return 0, fmt.Errorf("--clients: %d is not from 1 to %d", clients, maxClients)
+		}
+	}
 	return d, nil
 }
+
+// endpoints are the one or two endpoints to measure.
+func (f *benchFlags) endpoints() []string {
+	if f.against == "" {
+		return []string{f.nosql + f.mongo}
+	}
+	return []string{f.nosql + f.mongo, f.against}
+}
+
+func newSeed() (*big.Int, error) { return rand.Int(rand.Reader, big.NewInt(1<<62)) }
 
 // A measured endpoint has its target and what was measured.
 type measured struct {
@@ -107,14 +159,11 @@ type measured struct {
 	result *bench.Result
 }
 
-func (f *benchFlags) run(ctx context.Context, c command, d time.Duration) (err error) {
-	seed, err := rand.Int(rand.Reader, big.NewInt(1<<62))
+// mix measures the mixed workload.
+func (f *benchFlags) mix(ctx context.Context, c command, d time.Duration) (err error) {
+	seed, err := newSeed()
 	if err != nil {
 		return err
-	}
-	endpoints := []string{f.nosql + f.mongo}
-	if f.against != "" {
-		endpoints = append(endpoints, f.against)
 	}
 	var all []*measured
 	defer func() {
@@ -124,7 +173,7 @@ func (f *benchFlags) run(ctx context.Context, c command, d time.Duration) (err e
 			err = errors.Join(err, m.target.Close(last))
 		}
 	}()
-	for i, endpoint := range endpoints {
+	for i, endpoint := range f.endpoints() {
 		target, err := f.open(ctx, endpoint, fmt.Sprintf("bench-%x-%d", seed, i))
 		if err != nil {
 			return fmt.Errorf("%s: %w", withoutPassword(endpoint), err)
@@ -137,7 +186,7 @@ func (f *benchFlags) run(ctx context.Context, c command, d time.Duration) (err e
 	}
 	for turn := range turns {
 		for _, m := range all {
-			o := bench.Options{Clients: f.clients, Duration: d / time.Duration(turns), Bytes: f.bytes,
+			o := bench.Options{Clients: f.clients[0], Duration: d / time.Duration(turns), Bytes: f.bytes,
 				Seed: seed.Uint64() + uint64(turn)}
 			result, err := bench.Run(ctx, m.target, o)
 			if err != nil {
@@ -159,14 +208,19 @@ func (f *benchFlags) open(ctx context.Context, endpoint, container string) (benc
 	if f.mongo != "" {
 		return bench.OpenMongo(ctx, endpoint, f.db, container)
 	}
-	var authority []byte
-	if f.ca != "" {
-		var err error
-		if authority, err = os.ReadFile(f.ca); err != nil {
-			return nil, err
-		}
+	authority, err := f.authority()
+	if err != nil {
+		return nil, err
 	}
 	return bench.OpenNoSQL(ctx, endpoint, f.key, authority, f.db, container)
+}
+
+// authority is the certificate authority of the NoSQL endpoint, nil if the system knows it.
+func (f *benchFlags) authority() ([]byte, error) {
+	if f.ca == "" {
+		return nil, nil
+	}
+	return os.ReadFile(f.ca)
 }
 
 // withoutPassword is an endpoint without the password that it may contain.
@@ -189,7 +243,7 @@ func (f *benchFlags) print(c command, all []*measured) error {
 	columns, _ := c.getenv("COLUMNS")
 	screen := terminal.New(c.out, columns)
 	for _, s := range list {
-		fmt.Fprintf(c.out, "%s, %d clients, %s\n", terminal.Plain(s.Endpoint), f.clients,
+		fmt.Fprintf(c.out, "%s, %d clients, %s\n", terminal.Plain(s.Endpoint), f.clients[0],
 			clock.FormatDuration(time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond)))
 		columns := terminal.Columns(
 			"OPERATION", ">CALLS", ">PER SECOND", ">P50 MS", ">P95 MS", ">P99 MS", ">MAX MS")

@@ -1,6 +1,7 @@
 // Package bench runs a mixed workload against any endpoint of Azure Cosmos DB for NoSQL or MongoDB, through their
 // official clients, and measures it: throughput, latencies, errors, and expired documents that a read still returned.
-// It knows nothing of mayfly, so that it can compare mayfly with others.
+// It also measures operations one at a time, with the processor time of the server. It knows nothing of mayfly, so that
+// it can compare mayfly with others.
 package bench
 
 import (

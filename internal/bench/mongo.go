@@ -71,7 +71,9 @@ func (t *mongoTarget) Query(ctx context.Context, group int) error {
 }
 
 // Kind is the code of an error of the server, or what the driver says.
-func (t *mongoTarget) Kind(err error) string {
+func (t *mongoTarget) Kind(err error) string { return mongoKind(err) }
+
+func mongoKind(err error) string {
 	if server, ok := errors.AsType[mongo.ServerError](err); ok {
 		for _, code := range server.ErrorCodes() {
 			return fmt.Sprintf("code %d", code)

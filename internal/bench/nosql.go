@@ -2,8 +2,6 @@ package bench
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -26,15 +24,8 @@ func OpenNoSQL(ctx context.Context, url, key string, authority []byte, db, conta
 	}
 	o := &azcosmos.ClientOptions{}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConnsPerHost = 1000 // as many as there may be clients
-	if authority != nil {
-		roots, err := x509.SystemCertPool()
-		if err != nil {
-			roots = x509.NewCertPool()
-		}
-		roots.AppendCertsFromPEM(authority)
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
-	}
+	transport.MaxIdleConnsPerHost = maxConnections
+	transport.TLSClientConfig = trusting(authority)
 	o.Transport = &http.Client{Transport: transport}
 	client, err := azcosmos.NewClientWithKey(url, credential, o)
 	if err != nil {
@@ -64,6 +55,9 @@ func OpenNoSQL(ctx context.Context, url, key string, authority []byte, db, conta
 func status(err error) int {
 	if answer, ok := errors.AsType[*azcore.ResponseError](err); ok {
 		return answer.StatusCode
+	}
+	if answer, ok := errors.AsType[*refusal](err); ok {
+		return answer.status
 	}
 	return 0
 }
@@ -109,7 +103,9 @@ func (t *nosqlTarget) Query(ctx context.Context, group int) error {
 }
 
 // Kind is the status of an error of the server.
-func (t *nosqlTarget) Kind(err error) string {
+func (t *nosqlTarget) Kind(err error) string { return nosqlKind(err) }
+
+func nosqlKind(err error) string {
 	if code := status(err); code != 0 {
 		return strconv.Itoa(code)
 	}

@@ -31,17 +31,25 @@ func (r *Result) record(op int, took time.Duration, err error, target Target) {
 	case errors.Is(err, errExpiredSeen):
 		r.ExpiredSeen++
 	case err != nil:
-		kind := target.Kind(err)
-		if _, told := r.Errors[kind]; !told && len(r.Errors) >= kinds {
-			kind = "other"
-		}
-		r.Errors[kind]++
+		countFailure(r.Errors, target.Kind(err))
 		return
 	case op == opExpired:
 		r.ExpiredGone++
 	}
-	// A value that is larger than the histogram's largest counts as that.
-	_ = r.latency[op].RecordValue(min(max(1, took.Microseconds()), slowest.Microseconds()))
+	recordLatency(r.latency[op], took)
+}
+
+// countFailure counts a failure under its kind, or under "other" if there are too many kinds.
+func countFailure(failures map[string]int64, kind string) {
+	if _, told := failures[kind]; !told && len(failures) >= kinds {
+		kind = "other"
+	}
+	failures[kind]++
+}
+
+// recordLatency records a latency in microseconds. One that is longer than the histogram's largest counts as that.
+func recordLatency(h *hdrhistogram.Histogram, took time.Duration) {
+	_ = h.RecordValue(min(max(1, took.Microseconds()), slowest.Microseconds()))
 }
 
 func (r *Result) add(other *Result) {
