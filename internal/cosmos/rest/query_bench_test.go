@@ -79,8 +79,8 @@ func newQueryBench(b *testing.B, count int) *queryBench {
 }
 
 // item is the i-th item. For each value of pk, group, batch and note there are 100, 100, 100 and 10 items. Those of a
-// partition and of a group are spread over the whole container, those of a batch were created together. No two items have the same score, and
-// neighbours have distant scores.
+// partition and of a group are spread over the whole container, those of a batch were created together. No two items
+// have the same score, and neighbours have distant scores.
 func (l *queryBench) item(i int) store.Op {
 	pk, id := l.partition(i), fmt.Sprint("item-", i)
 	text := fmt.Appendf(nil,
@@ -115,7 +115,7 @@ func benchQueries(n int) []benchQuery {
 		{"equality, made together", `SELECT * FROM c WHERE c.batch = @v`, n / 100, 100},
 		{"equality, two members", `SELECT c.kind, c.score FROM c WHERE c["group"] = @v`, n / 100, 100},
 		{"order", `SELECT * FROM c WHERE c.score >= @v ORDER BY c.score OFFSET 0 LIMIT 20`, n - 20, 20},
-		{"order in a partition", `SELECT TOP 20 * FROM c WHERE c.score >= -1 - @v ORDER BY c.score`, n, 20},
+		{"order in a partition", `SELECT TOP 20 * FROM c ORDER BY c.score`, n, 20},
 		{"count", `SELECT VALUE COUNT(1) FROM c`, n, 1},
 		{"count of 100", `SELECT VALUE COUNT(1) FROM c WHERE c["group"] = @v`, n / 100, 1},
 		{"count of a range", `SELECT VALUE COUNT(1) FROM c WHERE c.score >= @v`, n, 1},
