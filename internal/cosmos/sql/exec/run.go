@@ -109,11 +109,20 @@ func (r *run) documentsAfter(after access.Position) iter.Seq2[*access.Document, 
 	return r.stored(after)
 }
 
+// unordered reports that the mode reads all documents, and that its rows do not depend on their order.
+func (r *run) unordered() bool {
+	switch r.mode {
+	case modeAggregate, modeGroups, modeGroupsUnique:
+		return r.inner == nil
+	}
+	return false
+}
+
 // stored walks documents of the source, and measures that.
 func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 	return func(yield func(*access.Document, error) bool) {
 		a := r.plan.Access
-		a.After = after
+		a.After, a.Unordered = after, r.unordered()
 		m := &r.page.Metrics
 		waited := &m.Lookup
 		from := r.limit.now()
