@@ -35,6 +35,9 @@ type run struct {
 	tight  bool // Hold has rejected more bytes for the page, which ends
 	widest int  // bytes of the longest row
 
+	other *frame // for rows that are written late
+	row   []byte // the last of these
+
 	rows []collected // rows of the query that this one is derived from
 }
 
