@@ -30,9 +30,9 @@ var limited = []string{
 // inner are constants that are not limits to clients: they bound caches, what is shown or logged, how far a plan
 // searches for a better one, or what a type can hold.
 var inner = fields(`
-cosmos/rest.maxFacts cosmos/rest.maxTerms cosmos/rest.maxPlan cosmos/rest.maxSegments cosmos/rest.maxPrograms cosmos/rest.maxPooled cosmos/rest.maxRIDNumber
+cosmos/rest.maxFacts cosmos/rest.maxTerms cosmos/rest.maxPlan cosmos/rest.maxSegments cosmos/rest.maxPrograms cosmos/rest.maxPooled cosmos/rest.maxPooledPage cosmos/rest.maxRIDNumber
 cosmos/script.maxBuiltIn cosmos/script.maxDefaults cosmos/script.maxMatch cosmos/script.maxNames cosmos/script.maxNumber cosmos/script.maxPatterns cosmos/script.maxReplaced cosmos/script.maxWaiting
-cosmos/sql/exec.maxCount cosmos/sql/exec.maxKey cosmos/sql/exec.maxKnownPattern cosmos/sql/exec.maxPassed
+cosmos/sql/exec.maxCount cosmos/sql/exec.maxKey cosmos/sql/exec.maxKnownPattern cosmos/sql/exec.maxPassed cosmos/sql/exec.maxRoom
 cosmos/sql/function.maxKnown cosmos/sql/function.maxStemBytes cosmos/sql/function.maxTicks cosmos/sql/function.minTicks cosmos/sql/function.mostQuarters
 cosmos/sql/plan.maxAlternatives cosmos/sql/plan.maxColumns cosmos/sql/plan.maxGatewayCount cosmos/sql/plan.maxGatewayKeys cosmos/sql/plan.maxGatewayPairs cosmos/sql/plan.maxGatewayText
 cosmos/sql/plan.maxPath cosmos/sql/plan.maxReduced cosmos/sql/plan.maxTogether cosmos/sql/plan.maxTold cosmos/sql/plan.maxToldBytes cosmos/sql/plan.minGatewayCandidates

@@ -15,6 +15,10 @@ type Access struct {
 	// Stats, when not nil, counts what the walk looks at.
 	Stats *Stats
 
+	// Unordered says that the documents are read to the last and their order does not matter. They may then come in
+	// another order than that of the selection, and without positions. After is nil.
+	Unordered bool
+
 	// After resumes behind a Position that a walk over the same selection gave. Nil
 	// starts at the beginning.
 	After Position

@@ -346,6 +346,24 @@ func (ref reference) check(w *world, a access.Access, limit int, what string) []
 	return got
 }
 
+// checkUnordered compares a walk in any order with the same walk in order.
+func (w *world) checkUnordered(a access.Access, what string) {
+	w.t.Helper()
+	if walkIn(a) == nil {
+		return
+	}
+	ids := func(a access.Access) string {
+		list := w.rows(a, -1)
+		slices.SortFunc(list, func(x, y row) int { return cmp.Compare(x.Number, y.Number) })
+		return idsOfRows(list)
+	}
+	want := ids(a)
+	a.Unordered = true
+	if got := ids(a); got != want {
+		w.t.Fatalf("%s: in any order %q, in order %q", what, got, want)
+	}
+}
+
 // count compares a count with the reference.
 func (ref reference) count(w *world, a access.Access, must bool, what string) {
 	w.t.Helper()
@@ -633,6 +651,7 @@ func wander(t *testing.T, seed uint64) {
 		a := p.selection()
 		quiet := p.rng.IntN(2) == 0
 		p.ref.count(p.world, a, false, p.describe(a))
+		p.checkUnordered(a, p.describe(a))
 		limit := 1 + p.rng.IntN(12)
 		for {
 			page := p.ref.check(p.world, a, limit, p.describe(a))

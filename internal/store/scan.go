@@ -24,6 +24,9 @@ func (s *Store) scan(
 	r.yield = yield
 	switch of := r.of.(type) {
 	case *access.Walk:
+		if r.unordered(a, of) {
+			return r.each(func() error { return r.scanUnordered(of) })
+		}
 		return r.merged(of)
 	case *access.IndexScans:
 		return r.scanNamed(*of)

@@ -40,6 +40,7 @@ type exchange struct {
 
 	header http.Header // of the answer; send adds the common ones
 	reply  []byte      // the body of the answer
+	buffer *pageBuffer // that reply shares with other queries; see openPage
 	feed   feed        // describes the body if it is a feed
 
 	share budget.Share    // the request's share of memory and processors
@@ -94,6 +95,7 @@ func (e *exchange) readClock() {
 func (e *exchange) release() {
 	e.functions.close()
 	e.share.Close()
+	e.closePage()
 	*e = exchange{reply: recycle(e.reply), request: recycle(e.request), text: recycle(e.text)}
 	exchanges.Put(e)
 }

@@ -210,6 +210,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	}
 	compiled := e.watch.Elapsed()
 	e.trace.plan = prepared.Plan()
+	e.openPage()
 	e.openFeed(containerRID(v.Container), "Documents")
 	var page exec.Page
 	if ended {

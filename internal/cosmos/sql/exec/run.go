@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -29,9 +30,13 @@ type run struct {
 	page  Page
 	token token // the current position
 
-	kept  int  // bytes reserved with Hold for rows
-	paged int  // bytes reserved with Hold for out
-	tight bool // Hold has rejected more bytes for the page, which ends
+	kept   int  // bytes reserved with Hold for rows
+	paged  int  // bytes reserved with Hold for out
+	tight  bool // Hold has rejected more bytes for the page, which ends
+	widest int  // bytes of the longest row
+
+	other *frame // for rows that are written late
+	row   []byte // the last of these
 
 	rows []collected // rows of the query that this one is derived from
 }
@@ -42,8 +47,7 @@ func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte)
 		limit.Memory = defaultMemory
 	}
 	began := limit.now()
-	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), paged: cap(dst),
-		token: *q.token}
+	r := &run{Query: q, ctx: ctx, source: source, limit: limit, out: dst, start: len(dst), token: *q.token}
 	r.f = q.frame(source)
 	*r.f.meter = function.Meter{Context: ctx, Stop: limit.Stop}
 	r.write, r.value = q.sel.row.writer(), q.sel.row.eval()
@@ -108,11 +112,20 @@ func (r *run) documentsAfter(after access.Position) iter.Seq2[*access.Document, 
 	return r.stored(after)
 }
 
+// unordered reports that the mode reads all documents, and that its rows do not depend on their order.
+func (r *run) unordered() bool {
+	switch r.mode {
+	case modeAggregate, modeGroups, modeGroupsUnique:
+		return r.inner == nil
+	}
+	return false
+}
+
 // stored walks documents of the source, and measures that.
 func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 	return func(yield func(*access.Document, error) bool) {
 		a := r.plan.Access
-		a.After = after
+		a.After, a.Unordered = after, r.unordered()
 		m := &r.page.Metrics
 		waited := &m.Lookup
 		from := r.limit.now()
@@ -153,6 +166,7 @@ func (r *run) read(d *access.Document) bool {
 // give appends a row to the page, unless the row is undefined or skipped by OFFSET.
 func (r *run) give(write writer) error {
 	began := r.limit.now()
+	r.room()
 	before := len(r.out)
 	r.f.start = before
 	if r.page.Rows > 0 {
@@ -171,6 +185,7 @@ func (r *run) give(write writer) error {
 	}
 	r.out = out
 	r.f.spend(len(out) - before)
+	r.widest = max(r.widest, len(out)-before)
 	r.gave(1)
 	if r.limit.Clock != nil {
 		r.page.Metrics.Write += r.limit.Clock() - began
@@ -194,10 +209,23 @@ func (r *run) keep(used int) error {
 	return nil
 }
 
-// gave counts rows of the page.
+// maxRoom is how many bytes of free space at most are added to a page at once.
+const maxRoom = 1 << 20
+
+// room doubles a page that has no space for another row. The append function, which adds a quarter, would copy it more
+// often.
+func (r *run) room() {
+	if cap(r.out)-len(r.out) < r.widest {
+		r.out = slices.Grow(r.out, max(r.widest, min(len(r.out), maxRoom)))
+	}
+}
+
+// gave counts rows of the page. The space of a page is reserved up to twice its length: what is beyond that is a buffer
+// that the caller keeps for other pages, too.
 func (r *run) gave(n int) {
 	r.page.Rows += n
-	if more := cap(r.out) - r.paged; more > 0 && r.limit.Hold != nil {
+	if len(r.out) > r.paged && r.limit.Hold != nil {
+		more := min(cap(r.out), 2*len(r.out)) - r.paged
 		r.paged += more
 		r.tight = r.limit.Hold(more) != nil
 	}

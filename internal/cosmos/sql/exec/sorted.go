@@ -24,7 +24,7 @@ func (r *run) newTopK() *topK {
 
 // sorted makes a pass that returns the next rows of an order computed in memory.
 func (r *run) sorted() (more bool, err error) {
-	s := sorter{run: r, topK: r.newTopK(), resume: r.token}
+	s := sorter{run: r, topK: r.newTopK(), resume: r.token, late: r.writesLate()}
 	if err := s.resumeAt(); err != nil {
 		return false, err
 	}
@@ -49,6 +49,9 @@ func (r *run) flush(b *topK, passed func(*entry)) (more bool, err error) {
 		if r.full() {
 			return true, nil
 		}
+		if err := r.finish(e); err != nil {
+			return false, err
+		}
 		if e.err != nil && r.token.skip == 0 {
 			return false, e.err
 		}
@@ -70,6 +73,7 @@ type sorter struct {
 	*run
 	*topK
 	resume token
+	late   bool // rows are written when they are returned, see addLate
 	key    []byte
 	text   []byte // scratch for the key of the row's value
 	first  map[[16]byte][]byte
@@ -109,8 +113,12 @@ func (s *sorter) row(d *access.Document, at place) bool {
 	if !s.admits(s.key) {
 		return !s.beyond(s.key[:keys])
 	}
+	if s.late && len(d.Body) <= maxLateBody {
+		s.addLate(d, at)
+		return true
+	}
 	if e, ok := s.entry(s.key, at); ok {
-		e.position = s.position(d)
+		e.position = s.position(s.f, nil, d)
 		s.add(e)
 	}
 	return true
@@ -187,18 +195,6 @@ func tie(o *plan.Order, d *access.Document) uint64 {
 
 func (r *run) tieKey(dst []byte, number uint64, ordinal int) []byte {
 	return binary.BigEndian.AppendUint32(appendNumber(dst, number, r.order.Ties), uint32(ordinal))
-}
-
-// position is where a document stands in the order of the page.
-func (r *run) position(d *access.Document) access.Position {
-	if r.order.Kind != plan.ByValue {
-		return access.NumberPosition(nil, d.Number)
-	}
-	values := make([]doc.Value, len(r.sel.order))
-	for i, k := range r.sel.order {
-		values[i] = k.get(r.f)
-	}
-	return access.ValuePosition(nil, values, tie(&r.order, d))
 }
 
 // resumeAt computes the last key of the previous page.

@@ -11,13 +11,16 @@ import (
 // An entry is a row, or a group, kept until all documents have been read.
 type entry struct {
 	key   []byte // the sort key
-	row   []byte // JSON
+	row   []byte // JSON, unless it is written late
 	group []accumulator
 	err   error // of computing the row; reported only if the row is returned
 
 	at       place
 	position access.Position // of the row's document, in the order of the page
 	size     int             // bytes of memory
+
+	late     bool            // row, err and position are to be made of document, see addLate
+	document access.Document // with a body of its own
 }
 
 // overhead is roughly the memory of an entry in addition to its bytes.
@@ -39,6 +42,7 @@ type topK struct {
 	rows    int    // bytes of rows only
 	ceiling []byte // keys from this one on are left to later pages
 	dropped bool   // some entries are left to later pages
+	free    *entry // an entry that is written late and was dropped, for reuse
 }
 
 // admits reports whether an entry with this key would be kept. If not, it belongs to an earlier or a later page.
@@ -70,11 +74,25 @@ func (b *topK) add(e *entry) {
 	if b.byKey != nil {
 		b.byKey[string(e.key)] = e
 	}
+	b.count(e)
+	heap.Push(&b.entries, e)
+	b.shrink()
+}
+
+// count adds the memory of an entry.
+func (b *topK) count(e *entry) {
 	e.size += len(e.key) + len(e.row) + len(e.position) + overhead
 	b.used += e.size
 	b.rows += len(e.row)
-	heap.Push(&b.entries, e)
-	b.shrink()
+}
+
+// unused is an entry to fill, with the memory of one that was dropped if there is one.
+func (b *topK) unused() *entry {
+	if e := b.free; e != nil {
+		b.free = nil
+		return e
+	}
+	return new(entry)
 }
 
 // grow records that an entry has grown.
@@ -100,9 +118,12 @@ func (b *topK) shrink() {
 		heap.Pop(&b.entries)
 		b.used -= last.size
 		b.rows -= len(last.row)
-		b.ceiling, b.dropped = last.key, true
+		b.ceiling, b.dropped = append(b.ceiling[:0], last.key...), true
 		if b.byKey != nil {
 			delete(b.byKey, string(last.key))
+		}
+		if last.late {
+			b.free = last
 		}
 	}
 }

@@ -1,0 +1,90 @@
+package exec
+
+import (
+	"bytes"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A sort may keep several times as many rows as it returns, since a row that is among the first so far gives way to
+// later ones. Writing a row as JSON takes several times as long as copying its document. So a row that depends on
+// nothing but one document is written when it is returned, and until then a copy of the document is kept.
+const (
+	// maxLate is how many bytes the copies may take. Beyond it all rows are written, since the limits of a page are
+	// about written rows.
+	maxLate = 1 << 20
+	// maxLateBody is the largest document that is copied.
+	maxLateBody = 64 << 10
+)
+
+// writesLate reports whether rows can be written from a copy of their document.
+func (r *run) writesLate() bool {
+	return r.mode == modeSorted && r.inner == nil && r.documents && r.sel.always && len(r.sel.sources) == 1 &&
+		r.sel.sources[0].kind == fromDocument
+}
+
+// addLate adds the row of a document without writing it.
+func (s *sorter) addLate(d *access.Document, at place) {
+	e := s.unused()
+	body := append(e.document.Body[:0], d.Body...)
+	e.key, e.at, e.size, e.late = append(e.key[:0], s.key...), at, cap(body), true
+	e.document, e.document.Body, e.document.Position = *d, body, nil
+	s.add(e)
+	if s.topK.used > maxLate {
+		s.writeAll()
+	}
+}
+
+// writeAll writes the rows that are not written, and ends writing rows late.
+func (s *sorter) writeAll() {
+	s.late = false
+	for _, e := range s.entries {
+		if err := s.finish(e); err != nil {
+			s.f.fail(err)
+			return
+		}
+		s.topK.used -= e.size
+		e.row, e.document, e.late, e.size = bytes.Clone(e.row), access.Document{}, false, 0
+		s.count(e)
+	}
+	s.shrink()
+}
+
+// finish writes a row that is not written. Its bytes are valid until the next call. An error that ends the query is
+// returned, one of the row is kept in the entry.
+func (r *run) finish(e *entry) error {
+	if !e.late {
+		return nil
+	}
+	if r.other == nil {
+		r.other = r.frame(r.source)
+	}
+	f, d := r.other, &e.document
+	f.begin(d)
+	row, _ := r.write(f, r.row[:0])
+	r.row = row
+	f.spend(len(row))
+	if err := f.err; err != nil {
+		if err := r.ending(err); err != nil {
+			return err
+		}
+		e.err, f.err, row = err, nil, nil
+	}
+	e.row, e.position = row, r.position(f, e.position[:0], d)
+	return nil
+}
+
+// position appends where a document stands in the order of the page.
+func (r *run) position(f *frame, dst access.Position, d *access.Document) access.Position {
+	if r.order.Kind != plan.ByValue {
+		return access.NumberPosition(dst, d.Number)
+	}
+	var room [4]doc.Value
+	values := room[:0]
+	for _, k := range r.sel.order {
+		values = append(values, k.get(f))
+	}
+	return access.ValuePosition(dst, values, tie(&r.order, d))
+}
