@@ -218,6 +218,17 @@ func TestClusterCompose(t *testing.T) {
 		}
 	}
 	wantBalancer(t, project)
+	for _, page := range []string{"../docs/cluster.md", deploy("cluster", "compose.yaml")} {
+		calls := regexp.MustCompile(`localhost:(\d+)`).FindAllStringSubmatch(string(readFile(t, page)), -1)
+		for _, call := range calls {
+			if !published[call[1]] {
+				t.Errorf("%s calls %s, which nobody publishes", page, call[0])
+			}
+		}
+		if len(calls) == 0 {
+			t.Errorf("%s does not say how to call mayfly", page)
+		}
+	}
 }
 
 // wantBalancer checks that the balancer has a way to each mayfly, by ports that it publishes.
