@@ -250,8 +250,8 @@ func wantBalancer(t *testing.T, project *compose.Project) {
 			t.Errorf("port %d leads to %q", p.Target, servers)
 		}
 		for i, server := range servers {
-			name := fmt.Sprint("mayfly", i+1)
-			if server[1] != name || server[2] != name+":"+itoa(p.Target) || !slices.Contains(imagePorts(t), itoa(p.Target)) {
+			name, port := fmt.Sprint("mayfly", i+1), itoa(p.Target)
+			if server[1] != name || server[2] != name+":"+port || !slices.Contains(imagePorts(t), port) {
 				t.Errorf("port %d leads to %q", p.Target, server)
 			}
 		}
