@@ -218,6 +218,17 @@ func TestClusterCompose(t *testing.T) {
 		}
 	}
 	wantBalancer(t, project)
+	for _, page := range []string{"../docs/cluster.md", deploy("cluster", "compose.yaml")} {
+		calls := regexp.MustCompile(`localhost:(\d+)`).FindAllStringSubmatch(string(readFile(t, page)), -1)
+		for _, call := range calls {
+			if !published[call[1]] {
+				t.Errorf("%s calls %s, which nobody publishes", page, call[0])
+			}
+		}
+		if len(calls) == 0 {
+			t.Errorf("%s does not say how to call mayfly", page)
+		}
+	}
 }
 
 // wantBalancer checks that the balancer has a way to each mayfly, by ports that it publishes.
@@ -239,8 +250,8 @@ func wantBalancer(t *testing.T, project *compose.Project) {
 			t.Errorf("port %d leads to %q", p.Target, servers)
 		}
 		for i, server := range servers {
-			name := fmt.Sprint("mayfly", i+1)
-			if server[1] != name || server[2] != name+":"+itoa(p.Target) || !slices.Contains(imagePorts(t), itoa(p.Target)) {
+			name, port := fmt.Sprint("mayfly", i+1), itoa(p.Target)
+			if server[1] != name || server[2] != name+":"+port || !slices.Contains(imagePorts(t), port) {
 				t.Errorf("port %d leads to %q", p.Target, server)
 			}
 		}

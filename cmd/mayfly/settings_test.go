@@ -210,6 +210,7 @@ func TestClusterFiles(t *testing.T) {
 // TestPartitionsOfACluster gives no number of ranges, and a number in each way.
 func TestPartitionsOfACluster(t *testing.T) {
 	const cluster = "tikv://pd:2379"
+	file := settingsFile(t, "partitions = 3\nengine = "+cluster+"\n")
 	for name, c := range map[string]struct {
 		args []string
 		env  map[string]string
@@ -222,7 +223,7 @@ func TestPartitionsOfACluster(t *testing.T) {
 		"of a file":              {[]string{"--config", settingsFile(t, "engine = "+cluster+"\n")}, nil, 8},
 		"flag":                   {[]string{"--engine", cluster, "--partitions=1"}, nil, 1},
 		"environment":            {[]string{"--engine", cluster}, map[string]string{"MAYFLY_PARTITIONS": "2"}, 2},
-		"file":                   {[]string{"--config", settingsFile(t, "partitions = 3\nengine = "+cluster+"\n")}, nil, 3},
+		"file":                   {[]string{"--config", file}, nil, 3},
 		"an engine that is \"\"": {[]string{"--engine="}, nil, 1},
 	} {
 		if got, err := configured(t, c.env, c.args...); err != nil || got.node.Partitions != c.want {
