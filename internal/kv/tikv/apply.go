@@ -17,7 +17,8 @@ import (
 type waiter struct {
 	ctx   context.Context
 	size  local.Tally
-	extra int // see kv.Batch.Extra
+	extra int  // see kv.Batch.Extra
+	frees bool // see kv.Batch.Frees
 	since kv.Mark
 	// Whether the batch rests on since: it has reads, or orders that may add some.
 	depends bool
@@ -75,7 +76,7 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 
 func (e *Engine) newWaiter(b *kv.Batch) (*waiter, error) {
 	w := &waiter{
-		b: b, since: b.Since, extra: b.Extra, ops: len(b.Ops), before: b.Before,
+		b: b, since: b.Since, extra: b.Extra, frees: b.Frees, ops: len(b.Ops), before: b.Before,
 		depends: len(b.Reads) > 0 || len(b.Orders) > 0 && b.Since != 0,
 		done:    make(chan error, 1),
 	}

@@ -65,7 +65,7 @@ func (e *Engine) commitGroup(group []*waiter) (again []*waiter) {
 	if group = e.recent(group, now); len(group) == 0 {
 		return nil
 	}
-	t, err := e.begin(now, until)
+	t, err := e.begin(now, until, group[0].frees)
 	if err != nil {
 		answerAll(group, err)
 		return nil
@@ -313,6 +313,9 @@ func (r *round) finish(ctx context.Context, err error) {
 		}
 		answerAll(r.rest, err)
 		return
+	}
+	if r.full.Load() {
+		err = storeFull(err, r.frees)
 	}
 	failed := append(r.in, r.rest...)
 	mayPass := lost(err) || r.aborted.Load()

@@ -130,6 +130,7 @@ func (e *Engine) deleteChunks(ctx context.Context, record pair, id identity) err
 		return fault.Wrap(fault.Unavailable, err, "the cluster does not begin a transaction")
 	}
 	txn.SetVars(variables())
+	freesSpace(txn)
 	for i := range chunks {
 		if err := txn.Delete(e.space.chunkKey(key, id, i)); err != nil {
 			return fault.Wrap(fault.Internal, err, "a batch cannot be built")

@@ -69,5 +69,5 @@ func (q *queue) next() (group []*waiter) {
 
 // together reports whether two batches may share a transaction.
 func together(a, b *waiter) bool {
-	return !a.alone && !b.alone && slices.EqualFunc(a.orders, b.orders, bytes.Equal)
+	return !a.alone && !b.alone && a.frees == b.frees && slices.EqualFunc(a.orders, b.orders, bytes.Equal)
 }

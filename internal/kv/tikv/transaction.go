@@ -43,25 +43,31 @@ type pessimistic struct {
 	bound   uint64      // the commit timestamp is below; 0 for none
 	late    atomic.Bool // it would not have been
 	aborted atomic.Bool // a store says that a lock of the transaction is gone
+	frees   bool        // it only frees space, so that stores accept it when they are almost full
+	full    atomic.Bool // a store has refused it because its disk is full
 }
 
-// begin starts a transaction. Nothing is sent. It waits for locks until the given time.
+// begin starts a transaction. Nothing is sent. It waits for locks until the given time. frees says that it only frees
+// space.
 //
 // It commits in two phases. In one phase a store would choose the commit timestamp, which may be below the start of a
 // transaction that held a lock on a key before; if that lock is then lost, the store does not see that the key has
 // changed under it, because it only looks behind the start (amend_pessimistic_lock in TiKV's actions/prewrite.rs). In
 // two phases the commit timestamp is newer than every lock that was there before it. With async commit, readers would
 // have to wait for the locks of a process that died, which in two phases they step over.
-func (e *Engine) begin(start uint64, until time.Time) (*pessimistic, error) {
+func (e *Engine) begin(start uint64, until time.Time, frees bool) (*pessimistic, error) {
 	txn, err := e.store.Begin(client.WithStartTS(start))
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "the cluster does not begin a transaction")
 	}
 	t := &pessimistic{
-		e: e, start: start, until: until, txn: txn,
+		e: e, start: start, until: until, txn: txn, frees: frees,
 		locked: map[string]uint64{}, counters: map[string][]byte{}, written: map[string]struct{}{},
 	}
 	txn.SetVars(variables())
+	if frees {
+		freesSpace(txn)
+	}
 	txn.SetPessimistic(true)
 	txn.SetEnable1PC(false)
 	txn.SetEnableAsyncCommit(false)
@@ -73,6 +79,9 @@ func (e *Engine) begin(start uint64, until time.Time) (*pessimistic, error) {
 // intercept corrects what the client does with each request, and looks at the answers.
 func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor.RPCInterceptorFunc {
 	return func(target string, req *tikvrpc.Request) (*tikvrpc.Response, error) {
+		if t.frees {
+			req.DiskFullOpt = kvrpcpb.DiskFullOpt_AllowedOnAlmostFull
+		}
 		switch req.Type {
 		case tikvrpc.CmdPrewrite:
 			// The client takes the timestamp of the last lock, which may be an old one, of a key that was read.
@@ -93,10 +102,14 @@ func (t *pessimistic) intercept(next interceptor.RPCInterceptorFunc) interceptor
 			}
 		}
 		resp, err := next(target, req)
-		if err == nil && aborts(resp) {
+		if err != nil {
+			return nil, err
+		}
+		resp = t.endIfFull(resp)
+		if aborts(resp) {
 			t.aborted.Store(true)
 		}
-		return resp, err
+		return resp, nil
 	}
 }
 
