@@ -16,8 +16,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// sharing is the authority of a process that shares the data with others. What it has in memory is a cache. Each use of
-// it is proved: a request reads the container's epoch in its view, a writer compares the one in the counter that it
+// sharing is the authority of a process that shares the data with others. What it has in memory is a cache. Each use
+// of it is proved: a request reads the container's epoch in its view, a writer compares the one in the counter that it
 // passes, and a change of the catalog depends on the revision that it has started from.
 type sharing struct{ c *Catalog }
 
@@ -332,28 +332,35 @@ func (c *Catalog) loadShared(ctx context.Context) (err error) {
 // sent after a change was acknowledged must know it, whichever process made it, so the APIs call this before a request
 // looks anything up. Elsewhere it does nothing.
 func (c *Catalog) Refresh(ctx context.Context) error {
+	_, err := c.Present(ctx, time.Time{})
+	return err
+}
+
+// Present is Refresh, and the instant of the request: that of the view in which it looks, so that all processes tell
+// the same. No machine's clock decides about a life. Elsewhere it is now, the time of the API's clock.
+func (c *Catalog) Present(ctx context.Context, now time.Time) (time.Time, error) {
 	if !c.shared {
-		return nil
+		return now, nil
 	}
 	view, err := c.engine.View(ctx)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	present, err := countersIn(ctx, view)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	c.mu.RLock()
 	known := c.counters.Sequence >= present.Sequence
 	c.mu.RUnlock()
 	if known {
-		return nil
+		return view.Time, nil
 	}
 	if err := c.beginChange(ctx); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	defer c.endChange()
-	return c.takeTurn(ctx)
+	return view.Time, c.takeTurn(ctx)
 }
 
 func countersIn(ctx context.Context, r kv.Reader) (n counters, err error) {
