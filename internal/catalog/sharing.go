@@ -374,10 +374,40 @@ func (c *Catalog) catchUp(ctx context.Context) error {
 	if err != nil || present == c.counters { // only changes write it, and they hold c.changes
 		return err
 	}
+	changed, ok, err := c.changedSince(ctx, present.Sequence)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return c.loadAll(ctx, present)
+	}
+	d, err := c.read(ctx, changed)
+	if err != nil {
+		return err
+	}
+	c.caughtUp(present, func() []*Container { return c.applyDelta(d) })
+	return nil
+}
+
+// caughtUp puts what was read in force.
+func (c *Catalog) caughtUp(present counters, apply func() (gone []*Container)) {
+	c.mu.Lock()
+	gone := apply()
+	c.counters = present
+	c.mu.Unlock()
+	c.epochs.Store(present.Sequence)
+	c.storeFloors()
+	for _, ct := range gone {
+		c.dropped(ct)
+	}
+}
+
+// loadAll loads the catalog of a revision.
+func (c *Catalog) loadAll(ctx context.Context, present counters) error {
 	var databases []*Database
 	var containers []*stored
 	var resources []*Resource
-	err = cmp.Or(
+	err := cmp.Or(
 		each(ctx, c.turn, databaseKind, func(db *Database) error { databases = append(databases, db); return nil }),
 		each(ctx, c.turn, containerKind, func(s *stored) error { containers = append(containers, s); return nil }),
 		each(ctx, c.turn, resourceKind, func(r *Resource) error { resources = append(resources, r); return nil }),
@@ -398,15 +428,7 @@ func (c *Catalog) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
-	c.mu.Lock()
-	gone := c.replaceAll(databases, containers, states, resources)
-	c.counters = present
-	c.mu.Unlock()
-	c.epochs.Store(present.Sequence)
-	c.storeFloors()
-	for _, ct := range gone {
-		c.dropped(ct)
-	}
+	c.caughtUp(present, func() []*Container { return c.replaceAll(databases, containers, states, resources) })
 	return nil
 }
 
