@@ -16,8 +16,18 @@ type clockState struct {
 	StandsStill bool `json:"standsStill,omitempty"`
 }
 
-func (a *admin) showClock(*http.Request) (any, error) {
-	return clockState{a.Clock.Now(), a.Virtual, a.StandsStill != nil && a.StandsStill()}, nil
+func (a *admin) showClock(r *http.Request) (any, error) {
+	now, err := a.present(r)
+	return clockState{now, a.Virtual, a.StandsStill != nil && a.StandsStill()}, err
+}
+
+// present is the instant in which a request is answered: where several processes share the data, theirs.
+func (a *admin) present(r *http.Request) (time.Time, error) {
+	now := a.Clock.Now()
+	if a.Catalog == nil {
+		return now, nil
+	}
+	return a.Catalog().Present(r.Context(), now)
 }
 
 // advanceClock takes {"duration": "24h"}, in the notation of time.ParseDuration.

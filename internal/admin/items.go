@@ -48,8 +48,12 @@ func (a *admin) listItems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	present, err := a.present(r)
+	if err != nil {
+		return err
+	}
+	asked := present.Unix()
 	var page itemPage
-	asked := a.Clock.Now().Unix()
 	if isMongo(c) {
 		page, err = a.listDocuments(r, c, most)
 	} else {

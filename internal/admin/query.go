@@ -60,8 +60,13 @@ func (a *admin) queryItems(w http.ResponseWriter, r *http.Request) error {
 	if err := q.check(); err != nil {
 		return err
 	}
+	present, err := a.present(r)
+	if err != nil {
+		return err
+	}
+	asked := present.Unix()
 	var answer queryAnswer
-	asked, watch := a.Clock.Now().Unix(), clock.Start()
+	watch := clock.Start()
 	if q.SQL != "" {
 		answer, err = a.runSQL(r, c, q)
 	} else {

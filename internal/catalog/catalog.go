@@ -31,6 +31,7 @@ const (
 	containerKind = 'C'
 	resourceKind  = 'R'
 	purgeKind     = 'P'
+	journalKind   = 'J'
 )
 
 // A Catalog is safe for concurrent use. One goroutine changes it at a time; readers never wait for the disk.
@@ -265,6 +266,7 @@ func (c *Catalog) changeBy(
 			return err
 		}
 		b.Set(keys.CatalogKey(countersKind), encode(next.counters))
+		c.journal(b, next.Sequence)
 		after, err = c.write(ctx, b, next.events)
 		return err
 	}

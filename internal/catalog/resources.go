@@ -217,7 +217,9 @@ func (c *Catalog) exchangeResource(old, r *Resource) {
 	if r.Kind == Offer {
 		c.offers[r.Target] = r
 	}
-	delete(c.byName, resourceName(old.Kind, old.Owner, old.Name))
+	if was := resourceName(old.Kind, old.Owner, old.Name); c.byName[was] == old {
+		delete(c.byName, was)
+	}
 	c.byName[resourceName(r.Kind, r.Owner, r.Name)] = r
 	siblings := c.children[group{r.Kind, r.Owner}]
 	siblings[slices.Index(siblings, old)] = r

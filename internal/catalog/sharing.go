@@ -16,8 +16,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// sharing is the authority of a process that shares the data with others. What it has in memory is a cache. Each use of
-// it is proved: a request reads the container's epoch in its view, a writer compares the one in the counter that it
+// sharing is the authority of a process that shares the data with others. What it has in memory is a cache. Each use
+// of it is proved: a request reads the container's epoch in its view, a writer compares the one in the counter that it
 // passes, and a change of the catalog depends on the revision that it has started from.
 type sharing struct{ c *Catalog }
 
@@ -334,28 +334,35 @@ func (c *Catalog) loadShared(ctx context.Context) (err error) {
 // sent after a change was acknowledged must know it, whichever process made it, so the APIs call this before a request
 // looks anything up. Elsewhere it does nothing.
 func (c *Catalog) Refresh(ctx context.Context) error {
+	_, err := c.Present(ctx, time.Time{})
+	return err
+}
+
+// Present is Refresh, and the instant of the request: that of the view in which it looks, so that all processes tell
+// the same. No machine's clock decides about a life. Elsewhere it is now, the time of the API's clock.
+func (c *Catalog) Present(ctx context.Context, now time.Time) (time.Time, error) {
 	if !c.shared {
-		return nil
+		return now, nil
 	}
 	view, err := c.engine.View(ctx)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	present, err := countersIn(ctx, view)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
 	c.mu.RLock()
 	known := c.counters.Sequence >= present.Sequence
 	c.mu.RUnlock()
 	if known {
-		return nil
+		return view.Time, nil
 	}
 	if err := c.beginChange(ctx); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	defer c.endChange()
-	return c.takeTurn(ctx)
+	return view.Time, c.takeTurn(ctx)
 }
 
 func countersIn(ctx context.Context, r kv.Reader) (n counters, err error) {
@@ -369,10 +376,40 @@ func (c *Catalog) catchUp(ctx context.Context) error {
 	if err != nil || present == c.counters { // only changes write it, and they hold c.changes
 		return err
 	}
+	changed, ok, err := c.changedSince(ctx, present.Sequence)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return c.loadAll(ctx, present)
+	}
+	d, err := c.read(ctx, changed)
+	if err != nil {
+		return err
+	}
+	c.caughtUp(present, func() []*Container { return c.applyDelta(d) })
+	return nil
+}
+
+// caughtUp puts what was read in force.
+func (c *Catalog) caughtUp(present counters, apply func() (gone []*Container)) {
+	c.mu.Lock()
+	gone := apply()
+	c.counters = present
+	c.mu.Unlock()
+	c.epochs.Store(present.Sequence)
+	c.storeFloors()
+	for _, ct := range gone {
+		c.dropped(ct)
+	}
+}
+
+// loadAll loads the catalog of a revision.
+func (c *Catalog) loadAll(ctx context.Context, present counters) error {
 	var databases []*Database
 	var containers []*stored
 	var resources []*Resource
-	err = cmp.Or(
+	err := cmp.Or(
 		each(ctx, c.turn, databaseKind, func(db *Database) error { databases = append(databases, db); return nil }),
 		each(ctx, c.turn, containerKind, func(s *stored) error { containers = append(containers, s); return nil }),
 		each(ctx, c.turn, resourceKind, func(r *Resource) error { resources = append(resources, r); return nil }),
@@ -393,15 +430,7 @@ func (c *Catalog) catchUp(ctx context.Context) error {
 			return err
 		}
 	}
-	c.mu.Lock()
-	gone := c.replaceAll(databases, containers, states, resources)
-	c.counters = present
-	c.mu.Unlock()
-	c.epochs.Store(present.Sequence)
-	c.storeFloors()
-	for _, ct := range gone {
-		c.dropped(ct)
-	}
+	c.caughtUp(present, func() []*Container { return c.replaceAll(databases, containers, states, resources) })
 	return nil
 }
 

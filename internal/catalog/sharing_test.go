@@ -363,10 +363,10 @@ func TestSharedCorrupt(t *testing.T) {
 	db := b.database("d")
 	b.container(db, "c")
 	known := a.enter("d", "c", 0).Container
+	other := b.container(db, "c2")
 	damage := &kv.Batch{}
-	damage.Delete(keys.CatalogKey('D', db.ID))
+	damage.Set(keys.CatalogKey('C', other.ID), []byte("{"))
 	b.ok(b.engine.Apply(ctx, damage))
-	b.container(db, "c2")
 	for range 2 {
 		a.fails(a.Refresh(ctx), fault.Corrupt)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -63,6 +64,11 @@ func (f *Foresight) Forecast(
 	if err != nil {
 		return nil, err
 	}
+	present, err := f.catalog.Present(ctx, time.Unix(now, 0))
+	if err != nil {
+		return nil, err
+	}
+	now = present.Unix()
 	list, err := f.within(scope)
 	if err != nil {
 		return nil, err

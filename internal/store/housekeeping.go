@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -12,8 +13,16 @@ import (
 // A Container is the catalog's handle, for packages that import only the store.
 type Container = catalog.Container
 
-// Containers lists all containers in order of creation.
-func (s *Store) Containers() []*catalog.Container { return s.catalog.AllContainers() }
+// Containers lists all containers in order of creation. Where several processes share the data, each begins at another
+// place of that order, so that processes which look for work at the same time share it.
+func (s *Store) Containers() []*catalog.Container {
+	all := s.catalog.AllContainers()
+	if !s.catalog.Shared() || len(all) == 0 {
+		return all
+	}
+	first := s.first % uint64(len(all))
+	return slices.Concat(all[first:], all[:first])
+}
 
 // Backlog is the usage of one container at now, for the reaper. Like a Survey, it counts documents that a date has
 // ended by their entries in the index.

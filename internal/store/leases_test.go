@@ -10,6 +10,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -372,4 +373,34 @@ func (m *member) progress(kind byte) (next uint64) {
 	})
 	m.ok(err)
 	return next
+}
+
+// TestProcessesLookElsewhere shows that processes which look for containers to reclaim begin at different places, and
+// that each looks at all of them.
+func TestProcessesLookElsewhere(t *testing.T) {
+	s := newStreet(t, 4, definition(expiry.Unset))
+	first := s.worlds[0]
+	for i := range 63 {
+		def := definition(expiry.Unset)
+		def.Name = fmt.Sprint("more", i)
+		_, err := first.catalog.CreateContainer(context.Background(), first.now, first.c.Database, def, nil)
+		first.ok(err)
+	}
+	begin := map[uint32]bool{}
+	for _, w := range s.worlds {
+		w.ok(w.catalog.Refresh(context.Background()))
+		seen := map[uint32]bool{}
+		for _, c := range w.store.Containers() {
+			if len(seen) == 0 {
+				begin[c.ID] = true
+			}
+			seen[c.ID] = true
+		}
+		if len(seen) != 64 {
+			t.Errorf("a process looks at %d containers, want 64", len(seen))
+		}
+	}
+	if len(begin) == 1 {
+		t.Error("all processes begin at the same container")
+	}
 }

@@ -6,6 +6,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,6 +106,7 @@ type shared struct {
 	tracer  trace.Tracer        // nil for none
 
 	leases *lease.Keeper
+	first  uint64     // random: where Containers begins
 	taking sync.Mutex // while a lease is being taken
 	duties sync.Map   // name of a lease -> *lease.Lease
 
@@ -123,7 +125,7 @@ type shared struct {
 
 // Open opens the documents of a catalog's containers and continues the index builds that were under way.
 func Open(ctx context.Context, engine kv.Engine, cat *catalog.Catalog) (*Store, error) {
-	s := &Store{engine: engine, shared: &shared{catalog: cat, lanes: newLanes()}}
+	s := &Store{engine: engine, shared: &shared{catalog: cat, lanes: newLanes(), first: rand.Uint64()}}
 	if err := s.leaveLogGap(ctx); err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (a *API) authenticate(e *exchange) (grant, error) {
 		}
 		return grant{whole: true, key: key}, err
 	}
-	return a.checkToken(cred.sig)
+	return a.checkToken(cred.sig, e.at)
 }
 
 // onlyReads reports whether a request is one that a read-only key allows: it changes nothing, and is not about

@@ -81,14 +81,46 @@ func newExchange(a *API, w http.ResponseWriter, r *http.Request) *exchange {
 	e.Request, e.api, e.writer, e.header = r, a, w, w.Header()
 	a.budget.Open(&e.share)
 	e.watch = clock.Start()
-	e.readClock()
+	e.begins(a.clock.Now())
 	return e
 }
 
-// readClock reads the clock.
+// readClock reads the clock again. Where several processes share the data no clock matters: the instant is that of the
+// view in which the request is answered.
 func (e *exchange) readClock() {
-	e.at = e.api.clock.Now()
-	e.now = e.at.Unix()
+	if !e.api.catalog.Shared() {
+		e.begins(e.api.clock.Now())
+	}
+}
+
+// refresh brings the catalog up to date. Where several processes share the data, it also takes the instant from there.
+func (e *exchange) refresh() error {
+	at, err := e.api.catalog.Present(e.Context(), e.at)
+	if err == nil {
+		e.begins(at)
+	}
+	return err
+}
+
+// begins sets the instant of the request.
+func (e *exchange) begins(at time.Time) { e.at, e.now = at, at.Unix() }
+
+// instantIn is the instant of what is done in a view.
+func (e *exchange) instantIn(v catalog.View) time.Time {
+	if v.Read == nil {
+		return e.at
+	}
+	return v.Read.Time
+}
+
+// timeFrom is the time for a program that begins at an instant: that of the clock, or where several processes share the
+// data the instant and what has passed since.
+func (a *API) timeFrom(at time.Time) func() time.Time {
+	if !a.catalog.Shared() {
+		return a.clock.Now
+	}
+	watch := clock.Start()
+	return func() time.Time { return at.Add(watch.Elapsed()) }
 }
 
 // release returns the exchange to the pool with empty buffers.

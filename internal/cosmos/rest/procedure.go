@@ -189,7 +189,7 @@ func (e *exchange) newScriptCollection(ctx context.Context, v catalog.View, part
 	c := &scriptCollection{
 		ctx: ctx, api: e.api, view: v, partition: partition,
 		tx: tx, newIDs: map[uint64]string{}, ru: 1,
-		functions: e.api.functionsOf(ctx, v.Container),
+		functions: e.api.functionsOf(ctx, v.Container, e.instantIn(v)),
 	}
 	var base access.Scope
 	if !isMongo(v.State) { // which has one partition
@@ -214,7 +214,7 @@ func (e *exchange) scriptHost(c *scriptCollection) script.Host {
 	return script.Host{
 		Collection: c,
 		Late:       c.late,
-		Now:        e.api.clock.Now,
+		Now:        e.api.timeFrom(e.instantIn(c.view)),
 		Status:     scriptStatus,
 		Header: func(name string) string {
 			if !strings.HasPrefix(strings.ToLower(name), "x-ms-") {

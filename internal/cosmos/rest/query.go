@@ -257,7 +257,7 @@ func (e *exchange) environment(v catalog.View, scope access.Scope, q queryReques
 		Schema:     e.api.store.Schema(v),
 		Base:       scope,
 		Parameters: q.parameters,
-		Now:        e.at,
+		Now:        e.instantIn(v),
 		Function:   e.function,
 		Distance:   vectorDistance(v.State),
 		NoIndex:    e.flag(hForceScan),

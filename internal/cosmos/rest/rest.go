@@ -253,7 +253,7 @@ func (e *exchange) answer() (status int, err error) {
 	if e.api.public && e.path.count == 0 && e.given(hAuthorization) == "" {
 		return e.route.run(e)
 	}
-	if err := e.api.catalog.Refresh(e.Context()); err != nil {
+	if err := e.refresh(); err != nil {
 		return 0, err
 	}
 	if e.grant, err = e.api.authenticate(e); err != nil {

@@ -77,14 +77,14 @@ func (v *verifier) open(sig string) (t resourceToken, ok bool) {
 	}, true
 }
 
-// checkToken checks the sig part of a resource token and returns what its permission allows.
-func (a *API) checkToken(sig string) (grant, error) {
+// checkToken checks the sig part of a resource token at an instant, and returns what its permission allows.
+func (a *API) checkToken(sig string, now time.Time) (grant, error) {
 	t, ok := a.verifier.open(sig)
 	if !ok {
 		return grant{}, gatewayFault(fault.Unauthorized, "The input authorization token can't serve the request. The "+
 			"resource token was not issued by this account.")
 	}
-	if now := a.clock.Now(); now.Unix() >= t.to {
+	if now.Unix() >= t.to {
 		return grant{}, expired(time.Unix(t.from, 0), time.Unix(t.to, 0), now)
 	}
 	p, err := a.catalog.ResourceByNumber(catalog.Permission, t.permission)

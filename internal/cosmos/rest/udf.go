@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/cosmos/script"
@@ -15,6 +16,7 @@ type functionSet struct {
 	cancel context.CancelFunc // nil if the caller cancels ctx
 	api    *API
 	owner  catalog.Owner
+	now    func() time.Time
 	ready  map[string]*script.Function
 }
 
@@ -26,15 +28,17 @@ const functionTime = 2 * queryTime
 func (e *exchange) function(name string) (func(args []doc.Value) (doc.Value, error), error) {
 	if e.functions == nil {
 		ctx, cancel := context.WithTimeout(e.Request.Context(), functionTime)
-		e.functions = e.api.functionsOf(ctx, e.container)
+		e.functions = e.api.functionsOf(ctx, e.container, e.at)
 		e.functions.cancel = cancel
 	}
 	return e.functions.find(name)
 }
 
-// functionsOf returns the functions of a container. ctx ends their calls.
-func (a *API) functionsOf(ctx context.Context, c *catalog.Container) *functionSet {
-	return &functionSet{ctx: ctx, api: a, owner: catalog.Owner{Database: c.Database.ID, Container: c.ID}}
+// functionsOf returns the functions of a container, for a query that begins at an instant. ctx ends their calls.
+func (a *API) functionsOf(ctx context.Context, c *catalog.Container, at time.Time) *functionSet {
+	return &functionSet{
+		ctx: ctx, api: a, owner: catalog.Owner{Database: c.Database.ID, Container: c.ID}, now: a.timeFrom(at),
+	}
 }
 
 // find returns a function by name, or nil. Names are case-sensitive.
@@ -53,7 +57,7 @@ func (s *functionSet) find(name string) (func(args []doc.Value) (doc.Value, erro
 	if err != nil {
 		return nil, err
 	}
-	f, err := p.Function(s.ctx, script.Host{Now: s.api.clock.Now})
+	f, err := p.Function(s.ctx, script.Host{Now: s.now})
 	if err != nil {
 		return nil, scriptFault(err)
 	}
