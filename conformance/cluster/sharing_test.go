@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -126,8 +127,19 @@ func (all loads) stop(ctx context.Context, t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	reports := map[string]load.Report{}
+	var mu sync.Mutex
+	var stopping sync.WaitGroup
 	for name, l := range all {
-		seen := l.Stop(ctx)
+		stopping.Go(func() {
+			seen := l.Stop(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			reports[name] = seen
+		})
+	}
+	stopping.Wait()
+	for name, seen := range reports {
 		for _, w := range seen.Wrong {
 			t.Errorf("%s: %s", name, w)
 		}

@@ -76,7 +76,10 @@ func (m *mongoDB) Count(ctx context.Context, writer string) (int, error) {
 }
 
 func (m *mongoDB) Stay(ctx context.Context, writer string) (ids []string, err error) {
-	found, err := m.collection.Find(ctx, bson.D{{Key: "writer", Value: writer}})
+	first, behind := writer+".", writer+"/" // of its identifiers
+	found, err := m.collection.Find(ctx, bson.D{{Key: "_id", Value: bson.D{
+		{Key: "$gt", Value: first}, {Key: "$lt", Value: behind},
+	}}})
 	if err != nil {
 		return nil, err
 	}

@@ -135,6 +135,7 @@ type item struct {
 	Writer  string `json:"writer"`
 	N       int    `json:"n"`
 	Seconds int    `json:"ttl,omitempty"`
+	Mortal  bool   `json:"mortal,omitempty"` // for an index
 	Life    int    `json:"life,omitempty"` // seconds, in MongoDB's collection
 	Stamp   int64  `json:"_ts,omitempty"`
 	ETag    string `json:"_etag,omitempty"`
@@ -148,7 +149,9 @@ const counts = "counts"
 func (n *nosql) Name() string { return n.name }
 
 func (n *nosql) Insert(ctx context.Context, d Document) error {
-	body, err := json.Marshal(item{ID: d.ID(), Writer: d.Writer, N: d.N, Seconds: int(d.Life / time.Second)})
+	body, err := json.Marshal(item{
+		ID: d.ID(), Writer: d.Writer, N: d.N, Seconds: int(d.Life / time.Second), Mortal: d.Life > 0,
+	})
 	if err != nil {
 		return err
 	}
@@ -201,7 +204,7 @@ func (n *nosql) Stay(ctx context.Context, writer string) (ids []string, err erro
 
 // Mortal asks for the time within the query: each page is of one moment.
 func (n *nosql) Mortal(ctx context.Context) (now time.Time, shown []Shown, err error) {
-	const query = "SELECT c.id, c._ts, c.ttl, GetCurrentTimestamp() AS now FROM c WHERE IS_DEFINED(c.ttl)"
+	const query = "SELECT c.id, c._ts, c.ttl, GetCurrentTimestamp() AS now FROM c WHERE c.mortal"
 	size := azcosmos.QueryOptions{PageSizeHint: -1}
 	page, err := n.container.NewQueryItemsPager(query, azcosmos.NewPartitionKey(), &size).NextPage(ctx)
 	if err != nil {

@@ -64,6 +64,9 @@ const sdkName = "Microsoft.Azure.Documents.Common/2.14.0"
 // classify gives a kind to errors of packages that do not use faults: documents that cannot be parsed or edited, and
 // contexts of clients that have gone away.
 func classify(err error) error {
+	if fault.KindOf(err) == fault.Undetermined {
+		return err // whatever ended it
+	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fault.Wrap(fault.Timeout, err, "The request was cancelled before it was done.")
 	}

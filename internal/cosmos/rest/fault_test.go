@@ -54,6 +54,8 @@ func TestErrorBodies(t *testing.T) {
 			"An internal error occurred"},
 		{"undetermined", fault.Wrap(fault.Undetermined, secret, "It may be stored."), 408, "", "RequestTimeout",
 			"It may be stored."},
+		{"undetermined when time is over", fault.Wrap(fault.Undetermined, context.DeadlineExceeded, "It may be stored."),
+			408, "", "RequestTimeout", "It may be stored."},
 		{"not found", fault.New(fault.NotFound, "Entity"), 404, "", "NotFound",
 			`Message: {"Errors":["Entity"]}` + "\r\nActivityId: "},
 		{"no owner", fault.New(fault.OwnerNotFound, "Owner"), 404, "1003", "NotFound", "Owner"},

@@ -71,7 +71,7 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if w.panicked != nil {
 		panic(w.panicked)
 	}
-	return err
+	return ofCall(ctx, err)
 }
 
 func (e *Engine) newWaiter(b *kv.Batch) (*waiter, error) {

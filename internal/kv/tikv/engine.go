@@ -185,9 +185,10 @@ func (e *Engine) moment(ctx context.Context) (uint64, error) {
 		return 0, local.Closed()
 	}
 	defer e.calls.Leave()
-	ctx, cancel := e.bounded(ctx)
+	call, cancel := e.bounded(ctx)
 	defer cancel()
-	return e.now(ctx)
+	ts, err := e.now(call)
+	return ts, ofCall(ctx, err)
 }
 
 // timeOf is the time of day in a timestamp, to the millisecond.

@@ -18,6 +18,17 @@ func unavailable(ctx context.Context, err error, message string) error {
 	return fault.Wrap(fault.Unavailable, err, "%s", message)
 }
 
+// ofCall is the error of a call for its caller, whose context is ctx. If the call's own time is over, and not that of
+// ctx, no error of a context is among the causes: the APIs would take it for the end of the request, which is not over.
+func ofCall(ctx context.Context, err error) error {
+	over := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	f, ok := errors.AsType[*fault.Error](err)
+	if !over || !ok || f.Cause == nil || ctx.Err() != nil {
+		return err
+	}
+	return fault.Wrap(f.Kind, errors.New(f.Cause.Error()), "%s", f.Message)
+}
+
 // readFault is the error of a read.
 func readFault(ctx context.Context, err error) error {
 	if _, collected := errors.AsType[*tikverr.ErrGCTooEarly](err); collected {

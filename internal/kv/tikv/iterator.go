@@ -165,7 +165,7 @@ func (r *reader) page(ctx context.Context, from, to []byte, back bool, n int) ([
 	if err := r.readable(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := r.e.bounded(ctx)
+	call, cancel := r.e.bounded(ctx)
 	defer cancel()
 	type result struct {
 		page []pair
@@ -173,17 +173,17 @@ func (r *reader) page(ctx context.Context, from, to []byte, back bool, n int) ([
 	}
 	done := make(chan result, 1)
 	r.e.requests.Go(func() {
-		page, err := r.scan(ctx, from, to, back, n)
+		page, err := r.scan(call, from, to, back, n)
 		done <- result{page, err}
 	})
 	select {
 	case got := <-done:
 		if got.err != nil {
-			return nil, readFault(ctx, got.err)
+			return nil, ofCall(ctx, readFault(call, got.err))
 		}
 		return got.page, nil
-	case <-ctx.Done():
-		return nil, readFault(ctx, ctx.Err())
+	case <-call.Done():
+		return nil, ofCall(ctx, readFault(call, call.Err()))
 	}
 }
 
@@ -234,7 +234,7 @@ func (i *iterator) Value() []byte {
 	value, err := i.r.assemble(ctx, i.Key(), i.page[i.at].value)
 	if err != nil {
 		if i.err == nil {
-			i.err = err
+			i.err = ofCall(i.ctx, err)
 		}
 		return nil
 	}

@@ -56,12 +56,13 @@ func (r *reader) value(ctx context.Context, key []byte) (value []byte, found boo
 		return nil, false, local.Closed()
 	}
 	defer r.e.calls.Leave()
-	ctx, cancel := r.e.bounded(ctx)
+	call, cancel := r.e.bounded(ctx)
 	defer cancel()
 	if err := r.readable(); err != nil {
 		return nil, false, err
 	}
-	return r.get(ctx, key)
+	value, found, err = r.get(call, key)
+	return value, found, ofCall(ctx, err)
 }
 
 // get reads on behalf of a call that runs.

@@ -48,6 +48,7 @@ var codes = map[fault.Kind]code.Code{
 // Translate makes MongoDB's error of one that the packages below gave.
 func Translate(err error) *code.Error {
 	switch {
+	case fault.KindOf(err) == fault.Undetermined: // whatever ended it
 	case errors.Is(err, context.DeadlineExceeded):
 		return code.New(code.MaxTimeMSExpired, "operation exceeded time limit")
 	case errors.Is(err, context.Canceled):
