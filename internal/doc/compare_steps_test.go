@@ -1,9 +1,11 @@
 package doc
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -73,6 +75,32 @@ func TestLookupWalked(t *testing.T) {
 		}
 		if walked < least || walked > len(d) {
 			t.Errorf("%s: walked %d of %d bytes", name, walked, len(d))
+		}
+	}
+}
+
+// TestLookupInDamaged looks for members in documents with random bytes changed or cut off.
+func TestLookupInDamaged(t *testing.T) {
+	whole := mustDoc(t, `{"id":"item-1","a":1,"b":true,"seven77":null,"eight888":2.5,"a long name":"x","o":{"a":1},`+
+		`"l":[1],"z":7}`)
+	names := []string{"id", "a", "b", "seven77", "eight888", "a long name", "o", "l", "z", "", "none"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		d := slices.Clone(whole)
+		for range rng.IntN(3) {
+			d[4+rng.IntN(len(d)-4)] = byte(rng.Uint32() >> rng.IntN(9))
+		}
+		if cut := rng.IntN(len(d)); rng.IntN(3) == 0 {
+			d = d[:cut]
+		}
+		if len(d) >= 4 {
+			binary.LittleEndian.PutUint32(d, uint32(len(d)))
+		}
+		for _, name := range names {
+			want, _ := LookupWalked(d, name)
+			if v := Lookup(d, name); v.Type != want.Type || string(v.Data) != string(want.Data) {
+				t.Fatalf("%q in %x: %v, want %v", name, d, v, want)
+			}
 		}
 	}
 }

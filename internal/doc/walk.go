@@ -47,9 +47,30 @@ func Elements(v Value) iter.Seq[Value] {
 func Lookup(d Doc, name string) Value {
 	b := body(d)
 	for len(b) > 0 {
-		at, end := measure(b)
+		at, end := 0, 0
+		// What measure does, for names of up to seven bytes. Within the loop it takes half the time: most of what is
+		// read of a document is passed on the way to a member.
+		if len(b) >= shortElement {
+			x := binary.LittleEndian.Uint64(b[1:])
+			at = bits.TrailingZeros64((x-ones)&^x&highs)>>3 + 2
+			if l := &layouts[b[0]]; l.known && at < 10 {
+				end = at + l.more
+				if l.prefixed {
+					n := int32(binary.LittleEndian.Uint32(b[at:]))
+					if n < l.least {
+						break
+					}
+					end += int(n)
+				}
+				if end > len(b) {
+					break
+				}
+			}
+		}
 		if end == 0 {
-			break
+			if at, end = measure(b); end == 0 {
+				break
+			}
 		}
 		if string(b[1:at-1]) == name {
 			return valueIn(b, at, end)
@@ -58,6 +79,10 @@ func Lookup(d Doc, name string) Value {
 	}
 	return Value{}
 }
+
+// shortElement is how many bytes Lookup reads of an element without a look at its size: the type, a name of seven
+// bytes, its NUL, and the size of the value.
+const shortElement = 1 + 7 + 1 + 4
 
 // body is the bytes between the length and the closing NUL of a document or array;
 // nil if d is damaged.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -245,8 +244,12 @@ func (w *orderedScan) entryOf(dst []byte, number uint64, h keys.Header, body doc
 	if w.stamps {
 		return w.rng.Feed(dst, h.Sequence)
 	}
-	if w.of.Range.Composite == 0 && doc.IsUndefined(w.over.columns[0].path.Lookup(body)) {
-		return dst
+	if w.of.Range.Composite == 0 {
+		v := w.over.columns[0].path.Lookup(body)
+		if doc.IsUndefined(v) {
+			return dst
+		}
+		return keys.AppendNumber(keys.AppendValue(append(dst, w.over.prefix...), v, false), number)
 	}
 	return w.appendForm(append(dst, w.over.prefix...), number, body)
 }
@@ -256,7 +259,7 @@ func (w *orderedScan) appendForm(dst []byte, number uint64, body doc.Doc) []byte
 	for _, c := range w.over.columns {
 		dst = keys.AppendValue(dst, c.path.Lookup(body), c.descending)
 	}
-	return binary.BigEndian.AppendUint64(dst, number)
+	return keys.AppendNumber(dst, number)
 }
 
 // before reports whether key is below an upper bound of an iterator.
