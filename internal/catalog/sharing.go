@@ -332,13 +332,24 @@ func (c *Catalog) loadShared(ctx context.Context) (err error) {
 // sent after a change was acknowledged must know it, whichever process made it, so the APIs call this before a request
 // looks anything up. Elsewhere it does nothing.
 func (c *Catalog) Refresh(ctx context.Context) error {
+	_, err := c.RefreshAt(ctx)
+	return err
+}
+
+// RefreshAt is Refresh, and returns the engine's time: every later view of a container has that time or a later one. It
+// is the zero Time where nothing is shared.
+func (c *Catalog) RefreshAt(ctx context.Context) (time.Time, error) {
 	if !c.shared {
-		return nil
+		return time.Time{}, nil
 	}
 	view, err := c.engine.View(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.refreshIn(ctx, view)
 	}
+	return view.Time, err
+}
+
+func (c *Catalog) refreshIn(ctx context.Context, view kv.View) error {
 	present, err := countersIn(ctx, view)
 	if err != nil {
 		return err

@@ -250,13 +250,21 @@ func (e *exchange) enterQuery() (catalog.View, error) {
 	return e.itemView()
 }
 
+// instant is the moment that a query over items in v shows: that of the view, if the engine keeps the time.
+func (e *exchange) instant(v catalog.View) time.Time {
+	if v.Read != nil {
+		return v.Read.Time
+	}
+	return e.at
+}
+
 // environment is what a query over items is prepared with.
 func (e *exchange) environment(v catalog.View, scope access.Scope, q queryRequest) exec.Environment {
 	return exec.Environment{
 		Schema:     e.api.store.Schema(v),
 		Base:       scope,
 		Parameters: q.parameters,
-		Now:        e.at,
+		Now:        e.instant(v),
 		Function:   e.function,
 		Distance:   vectorDistance(v.State),
 		NoIndex:    e.flag(hForceScan),

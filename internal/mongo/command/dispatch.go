@@ -173,8 +173,12 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	// A handshake that names no user asks for nothing that a change of the catalog could concern.
 	if !cmd.greets || r.Get("saslSupportedMechs").Type != 0 || r.Get("speculativeAuthenticate").Type != 0 {
-		if err := r.Node.Catalog.Refresh(c.base); err != nil {
+		at, err := r.Node.Catalog.RefreshAt(c.base)
+		if err != nil {
 			return session.Translate(err)
+		}
+		if !at.IsZero() { // not later than what the command reads, so that it finds nothing whose end was before $$NOW
+			r.At, r.Now = at, at.Unix()
 		}
 	}
 	if err := r.authorize(); err != nil {
