@@ -84,11 +84,13 @@ bench-compare: ## mayfly beside cosmium and FerretDB on SQLite, in turns, with t
 		--run "$$dir/ferretdb-server --handler sqlite --sqlite-url file:$$dir/sqlite/ --state-dir $$dir --listen-addr 127.0.0.1:18083 --debug-addr - --telemetry disable --log-level ERROR" \
 		--against-run "$$dir/mayfly serve --data $$dir/mongo --mongo 127.0.0.1:18084 --nosql= --admin="
 
-soak: ## For SOAKTIME (3600) seconds all loads in turn; a hundred kills; a million items imported under kills; random patterns; the storage tests over and over, raced, a sixth as long
+soak: ## For SOAKTIME (3600) seconds all loads in turn; a hundred kills; forty kills of the parts of a cluster, and the official suites against two processes; a million items imported under kills; random patterns; the storage tests over and over, raced, a sixth as long
 	cd conformance/pressure && go test -count=1 -v -run Soak -timeout $$(($(SOAKTIME) + 1200))s -soak $(SOAKTIME)s
 	@if command -v pcre2test >/dev/null; then go test -count=20 -tags pcre2 -run RandomAgainstPCRE2 ./internal/mongo/pattern; \
 	else echo "soak: skipped random patterns against PCRE2, because pcre2test (Debian: pcre2-utils) is not installed"; fi
 	go test -count=1 -run TestKills ./cmd/mayfly -kills 100
+	cd conformance/cluster && go test -count=1 -v -run 'SurviveKills|DeadMayfly' -timeout 1h -rounds 6 -holders 10
+	$(MAKE) -C conformance cluster-suites
 	go test -count=1 -run TestMoveKilled -v -timeout 1h ./cmd/mayfly -moved 1000000
 	go test -count=1 -run TestMoveInterrupted -timeout 1h ./internal/bulk -items 200000
 	@end=$$(($$(date +%s) + $(SOAKTIME) / 6)); while [ $$(date +%s) -lt $$end ]; do \

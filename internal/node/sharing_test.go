@@ -221,3 +221,56 @@ func TestNodesShareTime(t *testing.T) {
 		}
 	}
 }
+
+// TestQueriesTellTheInstantThatTheyShow asks queries of both APIs for the time. It is the engine's, in which they see
+// what lives, and not what the process expects of it until it looks again.
+func TestQueriesTellTheInstantThatTheyShow(t *testing.T) {
+	cluster, nodes := startSharing(t, 1)
+	n := nodes[0]
+	for _, step := range [][3]string{
+		{"/dbs", "", `{"id":"d"}`},
+		{"/dbs/d/colls", "", `{"id":"c","partitionKey":{"paths":["/p"],"kind":"Hash"}}`},
+		{"/dbs/d/colls/c/docs", "x", `{"id":"one","p":"x"}`},
+	} {
+		if code, text := nosql(t, n, "POST", step[0], step[1], step[2]); code != http.StatusCreated {
+			t.Fatalf("%s: %d %s", step[0], code, text)
+		}
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(n.MongoURI()).SetDirect(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) }) // the node ends anyway
+	documents := client.Database("m").Collection("c")
+	if _, err := documents.InsertOne(t.Context(), bson.M{"_id": 1}); err != nil {
+		t.Fatal(err)
+	}
+
+	cluster.Move(time.Hour)
+	want := cluster.Now().UnixMilli()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/dbs/d/colls/c/docs",
+		strings.NewReader(`{"query":"SELECT VALUE GetCurrentTimestamp() FROM c"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("X-Ms-Documentdb-Isquery", "True")
+	r.Header.Set("X-Ms-Documentdb-Partitionkey", `["x"]`)
+	r.Header.Set("Content-Type", "application/query+json")
+	response, err := n.local.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || !strings.Contains(string(text), fmt.Sprintf("[%d]", want)) {
+		t.Errorf("GetCurrentTimestamp: %s, %v, want %d", text, err, want)
+	}
+	found, err := documents.Aggregate(t.Context(), mongo.Pipeline{{{Key: "$set", Value: bson.M{"now": "$$NOW"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []struct{ Now time.Time }
+	if err := found.All(t.Context(), &rows); err != nil || len(rows) != 1 || rows[0].Now.UnixMilli() != want {
+		t.Errorf("$$NOW: %v, %v, want %d", rows, err, want)
+	}
+}
