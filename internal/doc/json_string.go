@@ -154,7 +154,7 @@ func plain(b []byte) (n int, ascii bool) {
 // unusual sets the highest bit of some byte if any byte of x is special or not ASCII. Without the latter, special needs
 // less.
 func unusual(x uint64) uint64 {
-	return x | (x - ones*0x20) | (x^ones*'"' - ones) | (x^ones*'\\' - ones)
+	return x | (x - ones*0x20) | (x ^ ones*'"' - ones) | (x ^ ones*'\\' - ones)
 }
 
 // special sets the highest bit of each byte of x that is a quote, a backslash or below

@@ -35,8 +35,9 @@ type run struct {
 	tight  bool // Hold has rejected more bytes for the page, which ends
 	widest int  // bytes of the longest row
 
-	other *frame // for rows that are written late
-	row   []byte // the last of these
+	copies []*entry // that rows are written late from
+	other  *frame   // for these rows
+	row    []byte   // the last of them
 
 	rows []collected // rows of the query that this one is derived from
 }
@@ -58,6 +59,7 @@ func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte)
 	if more {
 		r.page.Next = r.token.encode()
 	}
+	r.spare()
 	m := &r.page.Metrics
 	m.Rows, m.RowBytes = uint64(r.page.Rows), uint64(len(r.out)-r.start)
 	m.Execute = max(0, limit.now()-began-m.Lookup-m.Load-m.Write)
