@@ -54,19 +54,21 @@ func (s *sorter) unused() *entry {
 	return e
 }
 
-// spare keeps the memory of copies for other queries, once the page is finished.
+// spare keeps the memory of copies for other queries, once a pass is finished.
 func (r *run) spare() {
+	r.token.after = bytes.Clone(r.token.after) // it may be that of an entry
 	for _, e := range r.copies {
 		if body := e.document.Body; cap(body) <= maxSpareBody {
 			*e = entry{key: e.key[:0], position: e.position[:0], document: access.Document{Body: body[:0]}}
 			spares.Put(e)
 		}
 	}
+	r.copies = nil
 }
 
 // writeAll writes the rows that are not written, and ends writing rows late.
 func (s *sorter) writeAll() {
-	s.late = false
+	s.late, s.copies = false, nil
 	for _, e := range s.entries {
 		if err := s.finish(e); err != nil {
 			s.f.fail(err)

@@ -59,7 +59,6 @@ func (q *Query) run(ctx context.Context, source Source, limit Limit, dst []byte)
 	if more {
 		r.page.Next = r.token.encode()
 	}
-	r.spare()
 	m := &r.page.Metrics
 	m.Rows, m.RowBytes = uint64(r.page.Rows), uint64(len(r.out)-r.start)
 	m.Execute = max(0, limit.now()-began-m.Lookup-m.Load-m.Write)
