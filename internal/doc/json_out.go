@@ -2,6 +2,7 @@ package doc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
@@ -76,11 +77,26 @@ func (s Style) appendMembers(dst []byte, d Doc) []byte {
 		if !first {
 			dst = append(dst, ',')
 		}
-		dst = append(appendText(dst, b[1:at-1]), ':')
+		if name, ok := shortName(b, at-2); ok {
+			dst = binary.LittleEndian.AppendUint64(append(dst, '"'), name)
+			dst = append(dst[:len(dst)-8+at-2], '"', ':')
+		} else {
+			dst = append(appendText(dst, b[1:at-1]), ':')
+		}
 		dst = s.AppendJSONValue(dst, valueIn(b, at, end))
 		b = b[end:]
 	}
 	return dst
+}
+
+// shortName is the first eight bytes of the name of n bytes of the element at the start of b. ok is false if the name
+// is longer, or JSON does not show all of its bytes as they are.
+func shortName(b []byte, n int) (name uint64, ok bool) {
+	if n > 8 || len(b) < 9 {
+		return 0, false
+	}
+	name = binary.LittleEndian.Uint64(b[1:])
+	return name, unusual(name&(1<<(8*n)-1)|ones*' '<<(8*n))&highs == 0
 }
 
 func (s Style) appendArray(dst []byte, array []byte) []byte {

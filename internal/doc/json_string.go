@@ -122,6 +122,11 @@ const ones, highs = 0x0101010101010101, 0x8080808080808080
 // ASCII.
 func plain(b []byte) (n int, ascii bool) {
 	var high uint64
+	for ; n+16 <= len(b); n += 16 {
+		if (unusual(binary.LittleEndian.Uint64(b[n:]))|unusual(binary.LittleEndian.Uint64(b[n+8:])))&highs != 0 {
+			break // the loop below finds out what it is
+		}
+	}
 	for ; n+8 <= len(b); n += 8 {
 		x := binary.LittleEndian.Uint64(b[n:])
 		if hit := special(x); hit != 0 {
@@ -144,6 +149,12 @@ func plain(b []byte) (n int, ascii bool) {
 		high |= uint64(b[n])
 	}
 	return n, high&highs == 0
+}
+
+// unusual sets the highest bit of some byte if any byte of x is special or not ASCII. Without the latter, special needs
+// less.
+func unusual(x uint64) uint64 {
+	return x | (x - ones*0x20) | (x ^ ones*'"' - ones) | (x ^ ones*'\\' - ones)
 }
 
 // special sets the highest bit of each byte of x that is a quote, a backslash or below

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"sync"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
@@ -17,7 +18,12 @@ const (
 	maxLate = 1 << 20
 	// maxLateBody is the largest document that is copied.
 	maxLateBody = 64 << 10
+	// maxSpareBody is the largest copy whose memory is kept for other queries.
+	maxSpareBody = 4 << 10
 )
+
+// spares are entries to fill, with the memory of earlier ones.
+var spares = sync.Pool{New: func() any { return new(entry) }}
 
 // writesLate reports whether rows can be written from a copy of their document.
 func (r *run) writesLate() bool {
@@ -37,9 +43,32 @@ func (s *sorter) addLate(d *access.Document, at place) {
 	}
 }
 
+// unused is an entry to fill: the last one that was dropped, or a spare one.
+func (s *sorter) unused() *entry {
+	if e := s.free; e != nil {
+		s.free = nil
+		return e
+	}
+	e := spares.Get().(*entry)
+	s.copies = append(s.copies, e)
+	return e
+}
+
+// spare keeps the memory of copies for other queries, once a pass is finished.
+func (r *run) spare() {
+	r.token.after = bytes.Clone(r.token.after) // it may be that of an entry
+	for _, e := range r.copies {
+		if body := e.document.Body; cap(body) <= maxSpareBody {
+			*e = entry{key: e.key[:0], position: e.position[:0], document: access.Document{Body: body[:0]}}
+			spares.Put(e)
+		}
+	}
+	r.copies = nil
+}
+
 // writeAll writes the rows that are not written, and ends writing rows late.
 func (s *sorter) writeAll() {
-	s.late = false
+	s.late, s.copies = false, nil
 	for _, e := range s.entries {
 		if err := s.finish(e); err != nil {
 			s.f.fail(err)
@@ -59,7 +88,7 @@ func (r *run) finish(e *entry) error {
 		return nil
 	}
 	if r.other == nil {
-		r.other = r.frame(r.source)
+		r.other, r.row = r.frame(r.source), make([]byte, 0, 2*len(e.document.Body))
 	}
 	f, d := r.other, &e.document
 	f.begin(d)

@@ -35,8 +35,9 @@ type run struct {
 	tight  bool // Hold has rejected more bytes for the page, which ends
 	widest int  // bytes of the longest row
 
-	other *frame // for rows that are written late
-	row   []byte // the last of these
+	copies []*entry // that rows are written late from
+	other  *frame   // for these rows
+	row    []byte   // the last of them
 
 	rows []collected // rows of the query that this one is derived from
 }

@@ -39,7 +39,9 @@ func (r *run) sorted() (more bool, err error) {
 	if err := r.overAfter(s.walkFrom(), s.row); err != nil {
 		return false, err
 	}
-	return r.flush(s.topK, s.passed)
+	more, err = r.flush(s.topK, s.passed)
+	r.spare()
+	return more, err
 }
 
 // flush appends the entries of a pass to the page, as many as fit, and reports whether rows are left. It calls passed

@@ -86,15 +86,6 @@ func (b *topK) count(e *entry) {
 	b.rows += len(e.row)
 }
 
-// unused is an entry to fill, with the memory of one that was dropped if there is one.
-func (b *topK) unused() *entry {
-	if e := b.free; e != nil {
-		b.free = nil
-		return e
-	}
-	return new(entry)
-}
-
 // grow records that an entry has grown.
 func (b *topK) grow(e *entry, by int) {
 	e.size += by
