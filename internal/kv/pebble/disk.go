@@ -121,51 +121,11 @@ func (d *disk) wrap(f vfs.File, err error, kind fileKind) (vfs.File, error) {
 		d.failed(err)
 	case err != nil:
 	case kind == logs:
-		return &logFile{f, d}, nil
+		return newLogFile(f, d), nil
 	case kind == tables:
 		return &tableFile{f, d}, nil
 	}
 	return f, err
-}
-
-// A logFile is a log that is being written.
-type logFile struct {
-	vfs.File
-	disk *disk
-}
-
-func (f *logFile) Write(p []byte) (int, error) {
-	if f.disk.gone.Load() {
-		return 0, errGone
-	}
-	n, err := f.File.Write(p)
-	f.disk.space.spend(n)
-	return n, f.note(err)
-}
-
-func (f *logFile) Sync() error     { return f.note(f.File.Sync()) }
-func (f *logFile) SyncData() error { return f.note(f.File.SyncData()) }
-func (f *logFile) Close() error    { return f.note(f.File.Close()) }
-
-func (f *logFile) SyncTo(length int64) (bool, error) {
-	full, err := f.File.SyncTo(length)
-	return full, f.note(err)
-}
-
-// Preallocate reserves space for later writes, if there is plenty.
-func (f *logFile) Preallocate(offset, length int64) error {
-	if f.disk.space.fits(int(length)) != nil {
-		return nil
-	}
-	f.disk.space.spend(int(length))
-	return f.File.Preallocate(offset, length)
-}
-
-func (f *logFile) note(err error) error {
-	if err != nil {
-		f.disk.failed(err)
-	}
-	return err
 }
 
 // A tableFile is a table that is being written.
