@@ -115,6 +115,7 @@ type shared struct {
 	lastBuild   atomic.Uint64
 	wall        atomic.Pointer[func() time.Time]
 	indexBuilds sync.Map              // *catalog.Container -> *build
+	splits      sync.Map              // *catalog.Container -> *splitting
 	failed      atomic.Pointer[error] // why the last index build that failed did
 	builds      sync.WaitGroup
 	stopBuilds  context.CancelFunc
@@ -140,6 +141,7 @@ func (s *Store) forget(c *catalog.Container) {
 	s.indexers.Delete(c)
 	s.reclaims.Delete(c)
 	s.indexBuilds.Delete(c)
+	s.splits.Delete(c)
 	s.dropLeases(c)
 }
 

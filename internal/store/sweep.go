@@ -200,7 +200,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		if err != nil {
 			return nil, corrupt(err, "order counter")
 		}
-		if c.Gone(counter) {
+		if len(last) == 0 || c.Gone(counter) { // of the range, too, if it was split
 			return nil, catalog.ErrNoOwner
 		}
 		return slices.Clone(last), nil

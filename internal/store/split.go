@@ -1,0 +1,214 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/lease"
+)
+
+// A splitting is how the split of a range of a container stands in this process.
+type splitting struct {
+	running atomic.Bool
+	mark    atomic.Pointer[splitMark] // nil while it does nothing
+}
+
+// A splitMark is a split that this process works on.
+type splitMark struct {
+	number uint64
+	since  time.Time
+	copied atomic.Uint64 // sequence
+	last   atomic.Uint64 // newest sequence of the parent
+}
+
+// Bounds of a split: how many writes may be left to copy when the parent is sealed, and after how many steps in which
+// they did not become fewer it is sealed in any case. Else a split would never end where writers are as fast as it is.
+const (
+	sealLag   = 1_000
+	sealSteps = 32
+)
+
+func (s *Store) splittingOf(c *catalog.Container) *splitting {
+	x, _ := s.splits.LoadOrStore(c, &splitting{})
+	return x.(*splitting)
+}
+
+// Split begins to divide a range of a container, at a bound as catalog.BeginSplit takes it. The work goes on in the
+// background, in this process or another one; catalog.State.Splitting is nil at its end.
+func (s *Store) Split(
+	ctx context.Context, c *catalog.Container, parent uint16, bound []byte,
+) (*catalog.Split, error) {
+	st, err := s.catalog.BeginSplit(ctx, c, parent, bound)
+	if err != nil {
+		return nil, err
+	}
+	s.split(c)
+	return st.Splitting, nil
+}
+
+// CancelSplit ends a split without a result.
+func (s *Store) CancelSplit(ctx context.Context, c *catalog.Container, split *catalog.Split) error {
+	return s.catalog.CancelSplit(ctx, c, split)
+}
+
+// split continues the split of a range that is under way, unless this process does already.
+func (s *Store) split(c *catalog.Container) {
+	if c.State().Splitting == nil || s.buildsOver.Err() != nil {
+		return
+	}
+	x := s.splittingOf(c)
+	if !x.running.CompareAndSwap(false, true) {
+		return
+	}
+	s.builds.Go(func() {
+		defer x.running.Store(false)
+		for st := c.State(); st.Splitting != nil && !st.Deleted; st = c.State() {
+			err := s.splitInTurn(s.buildsOver, c, x)
+			if err == catalog.ErrNoOwner || err == lease.ErrLost {
+				return // the container was deleted, or another process splits
+			}
+			// The reaper asks for it through ResumeBuilds, logs it, and starts again.
+			if err != nil {
+				s.failed.Store(&err)
+				return
+			}
+		}
+	})
+}
+
+// splitInTurn does the split under its lease. If another process has that, it fails with lease.ErrLost.
+func (s *Store) splitInTurn(ctx context.Context, c *catalog.Container, x *splitting) (err error) {
+	l, err := s.leases.Take(ctx, leaseOf(splitLease, c))
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return lease.ErrLost
+	}
+	defer func() { err = cmp.Or(err, l.Release(context.WithoutCancel(ctx))) }()
+	m := &splitMark{number: s.lastBuild.Add(1)}
+	if wall := s.wall.Load(); wall != nil {
+		m.since = (*wall)()
+	}
+	x.mark.Store(m)
+	defer x.mark.Store(nil)
+	w := splitWork{s: s, c: c, lease: l, mark: m}
+	return w.run(ctx)
+}
+
+// A splitWork copies the documents of a range that is being split.
+type splitWork struct {
+	s     *Store
+	c     *catalog.Container
+	lease *lease.Lease
+	mark  *splitMark
+
+	fewest uint64 // writes that were left to copy after a step
+	idle   int    // steps since they became fewer
+}
+
+// run does steps until the split is over.
+func (w *splitWork) run(ctx context.Context) error {
+	w.fewest = ^uint64(0)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		v, err := w.c.Enter(ctx, 0)
+		if err != nil || v.Splitting == nil {
+			return err
+		}
+		if err = w.advance(ctx, v); err == lease.ErrLost {
+			return err
+		}
+		switch fault.KindOf(err) {
+		case fault.Conflict, fault.Precondition:
+			continue // the container has changed, or the outcome of a step is found in the next one
+		case fault.OutOfSpace:
+			// What has died in the parent frees no space before the end of the split, so it must not wait for space.
+			if err := w.s.catalog.CancelSplit(ctx, w.c, v.Splitting); fault.KindOf(err) != fault.Precondition {
+				return cmp.Or(err, errNoRoom)
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var errNoRoom = fault.New(fault.OutOfSpace, "A split was cancelled: the disk has no room for a copy of the range.")
+
+// advance copies a step, and seals the parent or completes the split if it is time.
+func (w *splitWork) advance(ctx context.Context, v catalog.View) error {
+	left, err := w.copy(ctx, v)
+	if err != nil {
+		return err
+	}
+	if v.Splitting.Sealed {
+		if left > 0 {
+			return nil
+		}
+		return w.s.catalog.CompleteSplit(ctx, w.c, v.Splitting)
+	}
+	if w.idle++; left < w.fewest {
+		w.fewest, w.idle = left, 0
+	}
+	if left > sealLag && w.idle < sealSteps {
+		return nil
+	}
+	return w.s.catalog.SealSplit(ctx, w.c, v.Splitting)
+}
+
+// copy copies the next writes of the parent, as one snapshot has them, in the order of their sequences, and returns how
+// many are left. A write of a document that was copied before replaces the copy. What dies is not copied, and its copy
+// is removed.
+func (w *splitWork) copy(ctx context.Context, v catalog.View) (left uint64, err error) {
+	ws, err := w.s.begin(ctx, v) // the view is opened before the snapshot is taken
+	if err != nil {
+		return 0, err
+	}
+	defer ws.end()
+	snapshot, err := w.s.engine.Snapshot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer snapshot.Close()
+	step := splitStep{ws: ws, split: v.Splitting, from: snapshot, parent: w.c.KeysOf(v.Splitting.Parent)}
+	for i, number := range v.Splitting.New {
+		step.into[i] = w.c.KeysOf(number)
+	}
+	if err := step.run(ctx); err != nil {
+		return 0, err
+	}
+	w.mark.copied.Store(step.progress.Copied)
+	w.mark.last.Store(step.newest)
+	if !step.changed {
+		return step.newest - step.progress.Copied, nil
+	}
+	b := &ws.b
+	b.NoSync = true // progress and copies are lost together
+	key := step.into[0].Splitting(nil)
+	b.Read(key)
+	b.Set(key, step.progress.Append(nil))
+	if err := w.lease.Guard(ctx, b); err != nil {
+		return 0, err
+	}
+	b.Follow(step.parent.Order(nil), unlessChanged(v))
+	if err := w.s.apply(ctx, b); err != nil {
+		return 0, undetermined(err)
+	}
+	return step.newest - step.progress.Copied, nil
+}
+
+// undetermined makes a conflict of an outcome that is unknown: the next step reads how far the copy is.
+func undetermined(err error) error {
+	if fault.KindOf(err) == fault.Undetermined {
+		return fault.Wrap(fault.Conflict, err, "the outcome of a step of a split is unknown")
+	}
+	return err
+}
