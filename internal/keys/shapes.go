@@ -147,7 +147,9 @@ func (r Range) Reclaimed(dst []byte, first uint64) []byte {
 }
 
 // Deletion is the key of the deletion that has this sequence. Its value is the number of the document (AppendNumber).
-func (r Range) Deletion(dst []byte, sequence uint64) []byte { return r.numbered(dst, KindDeletion, sequence) }
+func (r Range) Deletion(dst []byte, sequence uint64) []byte {
+	return r.numbered(dst, KindDeletion, sequence)
+}
 
 // Order is the key of the range's Counter, which all commits of the range pass one at a
 // time.

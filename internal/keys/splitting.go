@@ -8,7 +8,9 @@ import (
 )
 
 // Splitting is the key of the SplitProgress of a split whose first new range this is.
-func (r Range) Splitting(dst []byte) []byte { return append(r.AppendPrefix(dst, KindBuilding), splitting) }
+func (r Range) Splitting(dst []byte) []byte {
+	return append(r.AppendPrefix(dst, KindBuilding), splitting)
+}
 
 // splitting is what follows the prefix in the key of a SplitProgress, beside BuildOfPolicy and BuildOfNamed.
 const splitting byte = 's'
