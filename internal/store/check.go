@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -72,6 +73,39 @@ func (s *Store) checkContainer(
 ) error {
 	for _, x := range c.State().Ranges() {
 		if err := s.checkRange(ctx, c, c.KeysOf(x.Number), report, seen); err != nil {
+			return err
+		}
+	}
+	return s.checkFormer(ctx, c, report)
+}
+
+// checkFormer checks that nothing is left of the ranges that were split, and of splits that have begun again.
+func (s *Store) checkFormer(ctx context.Context, c *catalog.Container, report *Report) error {
+	if c.State().LastRange == 0 {
+		return nil
+	}
+	v, at, err := s.freeze(ctx, c, c.KeysOf(0))
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	leftover, err := s.catalog.Leftover(ctx, at)
+	if err != nil {
+		return err
+	}
+	for number := range v.LastRange + 1 {
+		if _, there := v.RangeNumbered(number); there || v.Splitting != nil && slices.Contains(v.Splitting.New[:], number) {
+			continue
+		}
+		lower, upper := c.KeysOf(number).RangeBounds()
+		err := walk(ctx, at, lower, upper, func(it kv.Iterator) error {
+			if !leftover(it.Key()) {
+				report.problem("container %s: a key of range %d, which was split, is left", v.Name, number)
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && err != errStopped {
 			return err
 		}
 	}

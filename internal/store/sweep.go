@@ -133,7 +133,12 @@ func (s *Store) sweepIn(ctx context.Context, c *catalog.Container, number uint16
 		}
 	}
 	if r.sweep.kind == len(sweptKinds) {
-		if err := s.endSweep(ctx, c, r); err != nil {
+		err := s.endSweep(ctx, c, r)
+		if err == catalog.ErrNoOwner { // unless the container is gone, the range was split, and its keys with it
+			_, err = c.Enter(ctx, 0)
+			return done, err
+		}
+		if err != nil {
 			return done, err
 		}
 		done.More = r.pending > 0 // reclaimed since the sweep began
