@@ -25,12 +25,19 @@ type splitMark struct {
 	last   atomic.Uint64 // newest sequence of the parent
 }
 
-// Bounds of a split: how many writes may be left to copy when the parent is sealed, and after how many steps in which
-// they did not become fewer it is sealed in any case. Else a split would never end where writers are as fast as it is.
-const (
-	sealLag   = 1_000
-	sealSteps = 32
-)
+// splitLimits bound the work of a split.
+type splitLimits struct {
+	// documents, bytes of documents, and entries bound one step. With the number of entries it takes no further
+	// document.
+	documents, bytes, entries int
+	// left is how many writes may be left to copy when the parent is sealed. After so many steps in which they did not
+	// become fewer it is sealed in any case: else a split would never end where writers are as fast as it is.
+	left  uint64
+	steps int
+}
+
+// splitCosts is changed by tests only.
+var splitCosts = splitLimits{documents: 200, bytes: 1 << 20, entries: 2_000, left: 1_000, steps: 32}
 
 func (s *Store) splittingOf(c *catalog.Container) *splitting {
 	x, _ := s.splits.LoadOrStore(c, &splitting{})
@@ -65,17 +72,13 @@ func (s *Store) split(c *catalog.Container) {
 		return
 	}
 	s.builds.Go(func() {
-		defer x.running.Store(false)
-		for st := c.State(); st.Splitting != nil && !st.Deleted; st = c.State() {
-			err := s.splitInTurn(s.buildsOver, c, x)
-			if err == catalog.ErrNoOwner || err == lease.ErrLost {
-				return // the container was deleted, or another process splits
-			}
-			// The reaper asks for it through ResumeBuilds, logs it, and starts again.
-			if err != nil {
-				s.failed.Store(&err)
-				return
-			}
+		err := s.splitInTurn(s.buildsOver, c, x)
+		x.running.Store(false)
+		switch {
+		case err == nil:
+			s.split(c) // another one may have begun at the end of this one
+		case err != catalog.ErrNoOwner && err != lease.ErrLost: // the container is there, and no other process splits
+			s.failed.Store(&err) // the reaper asks for it through ResumeBuilds, logs it, and starts again
 		}
 	})
 }
@@ -158,7 +161,7 @@ func (w *splitWork) advance(ctx context.Context, v catalog.View) error {
 	if w.idle++; left < w.fewest {
 		w.fewest, w.idle = left, 0
 	}
-	if left > sealLag && w.idle < sealSteps {
+	if left > splitCosts.left && w.idle < splitCosts.steps {
 		return nil
 	}
 	return w.s.catalog.SealSplit(ctx, w.c, v.Splitting)

@@ -11,10 +11,6 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// Bounds of one step of a split: the documents that it copies, their bytes, and the entries of them from which it takes
-// no further document.
-const splitDocuments, splitBytes, splitEntries = 200, 1 << 20, 2_000
-
 // A splitStep copies some writes of a range that is being split into the keys of the new ranges. It makes the keys of a
 // document as a write does: a slot has the copy that is there and the document as it is now.
 type splitStep struct {
@@ -96,7 +92,8 @@ func (x *splitStep) run(ctx context.Context) error {
 }
 
 func (x *splitStep) full() bool {
-	return len(x.ws.slots) >= splitDocuments || x.bytes >= splitBytes || len(x.ws.entries) >= splitEntries
+	return len(x.ws.slots) >= splitCosts.documents || x.bytes >= splitCosts.bytes ||
+		len(x.ws.entries) >= splitCosts.entries
 }
 
 // events opens one of the two orders of events behind what is copied.
