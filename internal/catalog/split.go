@@ -27,8 +27,8 @@ type Split struct {
 	Sealed bool `json:"sealed,omitempty"`
 }
 
-// same reports whether both are the same split, sealed or not.
-func (s *Split) same(t *Split) bool { return s != nil && t != nil && s.New == t.New }
+// Same reports whether both are the same split, sealed or not.
+func (s *Split) Same(t *Split) bool { return s != nil && t != nil && s.New == t.New }
 
 // Errors of a split that cannot begin.
 var (
@@ -139,7 +139,7 @@ func (c *Catalog) dropCopies(n *revision, b *kv.Batch, ct *Container, s *Split) 
 // ended.
 func (c *Catalog) SealSplit(ctx context.Context, ct *Container, split *Split) error {
 	_, err := c.alter(ctx, ct, func(st *State, _ *revision, _ *kv.Batch) error {
-		if !st.Splitting.same(split) {
+		if !st.Splitting.Same(split) {
 			return errSplitOver
 		}
 		next := *st.Splitting
@@ -154,7 +154,7 @@ func (c *Catalog) SealSplit(ctx context.Context, ct *Container, split *Split) er
 // they are true for another split. It fails with fault.Precondition if the split has ended.
 func (c *Catalog) CancelSplit(ctx context.Context, ct *Container, split *Split) error {
 	_, err := c.alter(ctx, ct, func(st *State, n *revision, b *kv.Batch) error {
-		if !st.Splitting.same(split) {
+		if !st.Splitting.Same(split) {
 			return errSplitOver
 		}
 		b.Frees = true
@@ -175,7 +175,7 @@ func (c *Catalog) CompleteSplit(ctx context.Context, ct *Container, split *Split
 	gap := ct.TakeGap(split.Parent)
 	_, err := c.alterTouching(ctx, touch{Container: ct, retires: split},
 		func(st *State, n *revision, b *kv.Batch) error {
-			if !st.Splitting.same(split) || !st.Splitting.Sealed {
+			if !st.Splitting.Same(split) || !st.Splitting.Sealed {
 				return errSplitOver
 			}
 			b.Frees = true
@@ -276,7 +276,7 @@ const longestPoll = 50 * time.Millisecond
 func (v View) Unsealed(ctx context.Context) error {
 	watch := clock.Start()
 	return v.Container.await(ctx, func(st *State) (bool, error) {
-		if !st.Splitting.same(v.Splitting) || !st.Splitting.Sealed {
+		if !st.Splitting.Same(v.Splitting) || !st.Splitting.Sealed {
 			return true, nil
 		}
 		if watch.Elapsed() > sealWait {
@@ -288,7 +288,7 @@ func (v View) Unsealed(ctx context.Context) error {
 
 // SplitOver waits until a split has ended, or has begun again. A deleted container is ErrNoOwner.
 func (c *Container) SplitOver(ctx context.Context, split *Split) error {
-	return c.await(ctx, func(st *State) (bool, error) { return !st.Splitting.same(split), nil })
+	return c.await(ctx, func(st *State) (bool, error) { return !st.Splitting.Same(split), nil })
 }
 
 // await looks at the state of the container now and then until over says so.

@@ -1,29 +1,16 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"sync/atomic"
-	"time"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/lease"
 )
-
-// A splitting is how the split of a range of a container stands in this process.
-type splitting struct {
-	running atomic.Bool
-	mark    atomic.Pointer[splitMark] // nil while it does nothing
-}
-
-// A splitMark is a split that this process works on.
-type splitMark struct {
-	number uint64
-	since  time.Time
-	copied atomic.Uint64 // sequence
-	last   atomic.Uint64 // newest sequence of the parent
-}
 
 // splitLimits bound the work of a split.
 type splitLimits struct {
@@ -39,11 +26,6 @@ type splitLimits struct {
 // splitCosts is changed by tests only.
 var splitCosts = splitLimits{documents: 200, bytes: 1 << 20, entries: 2_000, left: 1_000, steps: 32}
 
-func (s *Store) splittingOf(c *catalog.Container) *splitting {
-	x, _ := s.splits.LoadOrStore(c, &splitting{})
-	return x.(*splitting)
-}
-
 // Split begins to divide a range of a container, at a bound as catalog.BeginSplit takes it. The work goes on in the
 // background, in this process or another one; catalog.State.Splitting is nil at its end.
 func (s *Store) Split(
@@ -57,6 +39,77 @@ func (s *Store) Split(
 	return st.Splitting, nil
 }
 
+// SplitProgress is how many documents of the range that is being split are copied, and about how many there are.
+func (s *Store) SplitProgress(ctx context.Context, c *catalog.Container) (done, total uint64, err error) {
+	split := c.State().Splitting
+	if split == nil {
+		return 0, 0, nil
+	}
+	progress, err := splitProgressIn(ctx, s.engine, c.KeysOf(split.New[0]))
+	if err != nil {
+		return 0, 0, err
+	}
+	counter, err := counterOf(ctx, s.engine, c.KeysOf(split.Parent))
+	return progress.New[0].Documents + progress.New[1].Documents, counter.Documents, err
+}
+
+// splitProgressIn is the stored progress of the split whose first new range is rng.
+func splitProgressIn(ctx context.Context, r kv.Reader, rng keys.Range) (p keys.SplitProgress, err error) {
+	_, err = r.Get(ctx, rng.Splitting(nil), func(value []byte) (err error) {
+		if p, err = keys.DecodeSplitProgress(value); err != nil {
+			return corrupt(err, "progress of a split")
+		}
+		return nil
+	})
+	return p, err
+}
+
+// MedianBound is a bound that divides a range so that about as many documents are on both sides: at the partition of
+// the one in the middle. It reads the key of each partition up to there. fault.Invalid if the range has no such bound.
+func (s *Store) MedianBound(ctx context.Context, v catalog.View, number uint16) (bound []byte, err error) {
+	snapshot, layout, err := s.snapshotOf(ctx, v.Container, v.State)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	r, there := layout.RangeNumbered(number)
+	if !there {
+		return nil, catalog.ErrNoRange
+	}
+	rng := v.Container.KeysOf(number)
+	counter, err := counterOf(ctx, snapshot, rng)
+	if err != nil {
+		return nil, err
+	}
+	lower, upper := rng.Bounds(keys.KindPosting)
+	seen := uint64(0)
+	err = walk(ctx, snapshot, lower, upper, func(it kv.Iterator) error {
+		if seen++; seen <= counter.Documents/2 {
+			return nil
+		}
+		partition, err := keys.PostingPartition(it.Key())
+		if err != nil {
+			return corrupt(err, "posting")
+		}
+		at, ok := keys.EPKCut(keys.PartitionVersion(layout.Partition.Version), layout.Partition.Multi, partition)
+		if ok && bytes.Compare(at, r.Low) > 0 {
+			bound = at
+			return errFound
+		}
+		return nil
+	})
+	if err != nil && err != errFound {
+		return nil, err
+	}
+	if bound == nil {
+		return nil, errNoMedian
+	}
+	return bound, nil
+}
+
+var errNoMedian = fault.New(fault.Invalid,
+	"The range has too few partitions to divide it in the middle of its documents.")
+
 // CancelSplit ends a split without a result.
 func (s *Store) CancelSplit(ctx context.Context, c *catalog.Container, split *catalog.Split) error {
 	return s.catalog.CancelSplit(ctx, c, split)
@@ -67,13 +120,12 @@ func (s *Store) split(c *catalog.Container) {
 	if c.State().Splitting == nil || s.buildsOver.Err() != nil {
 		return
 	}
-	x := s.splittingOf(c)
-	if !x.running.CompareAndSwap(false, true) {
+	if _, running := s.splits.LoadOrStore(c, nil); running {
 		return
 	}
 	s.builds.Go(func() {
-		err := s.splitInTurn(s.buildsOver, c, x)
-		x.running.Store(false)
+		err := s.splitInTurn(s.buildsOver, c)
+		s.splits.Delete(c)
 		switch {
 		case err == nil:
 			s.split(c) // another one may have begun at the end of this one
@@ -84,7 +136,7 @@ func (s *Store) split(c *catalog.Container) {
 }
 
 // splitInTurn does the split under its lease. If another process has that, it fails with lease.ErrLost.
-func (s *Store) splitInTurn(ctx context.Context, c *catalog.Container, x *splitting) (err error) {
+func (s *Store) splitInTurn(ctx context.Context, c *catalog.Container) (err error) {
 	l, err := s.leases.Take(ctx, leaseOf(splitLease, c))
 	if err != nil {
 		return err
@@ -93,13 +145,7 @@ func (s *Store) splitInTurn(ctx context.Context, c *catalog.Container, x *splitt
 		return lease.ErrLost
 	}
 	defer func() { err = cmp.Or(err, l.Release(context.WithoutCancel(ctx))) }()
-	m := &splitMark{number: s.lastBuild.Add(1)}
-	if wall := s.wall.Load(); wall != nil {
-		m.since = (*wall)()
-	}
-	x.mark.Store(m)
-	defer x.mark.Store(nil)
-	w := splitWork{s: s, c: c, lease: l, mark: m}
+	w := splitWork{s: s, c: c, lease: l}
 	return w.run(ctx)
 }
 
@@ -108,7 +154,6 @@ type splitWork struct {
 	s     *Store
 	c     *catalog.Container
 	lease *lease.Lease
-	mark  *splitMark
 
 	fewest uint64 // writes that were left to copy after a step
 	idle   int    // steps since they became fewer
@@ -188,8 +233,6 @@ func (w *splitWork) copy(ctx context.Context, v catalog.View) (left uint64, err 
 	if err := step.run(ctx); err != nil {
 		return 0, err
 	}
-	w.mark.copied.Store(step.progress.Copied)
-	w.mark.last.Store(step.newest)
 	if !step.changed {
 		return step.newest - step.progress.Copied, nil
 	}

@@ -39,13 +39,7 @@ func (x *splitStep) run(ctx context.Context) error {
 		return err
 	}
 	x.newest = counter.Sequence
-	_, err = x.from.Get(ctx, x.into[0].Splitting(nil), func(value []byte) (err error) {
-		if x.progress, err = keys.DecodeSplitProgress(value); err != nil {
-			return corrupt(err, "progress of a split")
-		}
-		return nil
-	})
-	if err != nil {
+	if x.progress, err = splitProgressIn(ctx, x.from, x.into[0]); err != nil {
 		return err
 	}
 	before := x.progress.Copied

@@ -115,7 +115,7 @@ type shared struct {
 	lastBuild   atomic.Uint64
 	wall        atomic.Pointer[func() time.Time]
 	indexBuilds sync.Map              // *catalog.Container -> *build
-	splits      sync.Map              // *catalog.Container -> *splitting
+	splits      sync.Map              // *catalog.Container -> nil, while a goroutine works on its split
 	failed      atomic.Pointer[error] // why the last index build that failed did
 	builds      sync.WaitGroup
 	stopBuilds  context.CancelFunc
@@ -141,7 +141,6 @@ func (s *Store) forget(c *catalog.Container) {
 	s.indexers.Delete(c)
 	s.reclaims.Delete(c)
 	s.indexBuilds.Delete(c)
-	s.splits.Delete(c)
 	s.dropLeases(c)
 }
 
