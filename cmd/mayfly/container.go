@@ -32,7 +32,7 @@ func (c command) container() *cobra.Command {
 			Example: "  mayfly container create shop/carts --partition-key /customer --ttl 90d\n" +
 				"  mayfly container list shop",
 		},
-		list, c.createContainer(), show, c.deleteContainer(),
+		list, c.createContainer(), show, c.listRanges(), c.splitRange(), c.deleteContainer(),
 	)
 }
 

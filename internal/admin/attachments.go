@@ -26,6 +26,7 @@ type Attachments struct {
 	Endpoints func(*http.Request) Endpoints
 	// IndexBuilds lists the index builds that are under way, the newest first.
 	IndexBuilds func() []IndexBuild
+	Ranges      Ranges
 	// Connections lists the connections of clients, in no order.
 	Connections func() []Connection
 	// Slow has the requests that took long.

@@ -20,6 +20,10 @@ type authority interface {
 	// holds is View.Holds.
 	holds(ctx context.Context, v View, r kv.Reader) (bool, error)
 
+	// moved is Container.Moved.
+	moved(ctx context.Context, ct *Container, known *State) (*State, error)
+	// layout is Container.Layout.
+	layout(ctx context.Context, ct *Container, known *State, r kv.Reader) (st *State, again bool, err error)
 	// there is Container.There.
 	there(ctx context.Context, ct *Container, r kv.Reader) error
 	// gone is Container.Gone.
@@ -66,7 +70,8 @@ func (c *Catalog) endChange() { <-c.changes }
 // A touch is a container that a change concerns.
 type touch struct {
 	*Container
-	deletes bool // the change deletes it
+	deletes bool   // the change deletes it
+	retires *Split // the split that the change completes, nil for none
 }
 
 // exclusively runs change as the only one. Each method that changes the catalog does its work in it: checks included.

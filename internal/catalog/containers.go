@@ -233,7 +233,9 @@ func (c *Catalog) ReplaceContainer(
 		if err := c.setPolicy(ctx, n, ct, st, def, now); err != nil {
 			return err
 		}
-		c.setIndexing(n, b, ct, st, def.Indexing)
+		if err := c.setIndexing(n, b, ct, st, def.Indexing); err != nil {
+			return err
+		}
 		b.Frees = st.Building == nil || st.Building == built // a lifetime can be shortened on a full disk
 		st.Definition = def
 		st.Stamp, st.Sequence = max(c.authority.instant(c, now), st.Stamp), n.Sequence
@@ -254,11 +256,17 @@ func (c *Catalog) ReplaceContainer(
 func (c *Catalog) alter(
 	ctx context.Context, ct *Container, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
+	return c.alterTouching(ctx, touch{Container: ct}, do)
+}
+
+func (c *Catalog) alterTouching(
+	ctx context.Context, ct touch, do func(*State, *revision, *kv.Batch) error,
+) (*State, error) {
 	return exclusively(ctx, c, func() (*State, error) {
 		if ct.draft {
-			return c.alterDraft(ct, do)
+			return c.alterDraft(ct.Container, do)
 		}
-		old, err := c.authority.present(ctx, c, ct)
+		old, err := c.authority.present(ctx, c, ct.Container)
 		switch {
 		case err != nil:
 			return nil, err
@@ -270,7 +278,7 @@ func (c *Catalog) alter(
 }
 
 func (c *Catalog) alterBehindGate(
-	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
+	ctx context.Context, ct touch, old *State, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
 	gate := *old
 	gate.changing = make(chan struct{})
@@ -285,7 +293,7 @@ func (c *Catalog) alterBehindGate(
 
 // alterGated tries until no write that had entered before the change comes between what do has read and the change.
 func (c *Catalog) alterGated(
-	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
+	ctx context.Context, ct touch, old *State, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
 	for {
 		next, err := c.alterOnce(ctx, ct, old, do)
@@ -296,7 +304,7 @@ func (c *Catalog) alterGated(
 }
 
 func (c *Catalog) alterOnce(
-	ctx context.Context, ct *Container, old *State, do func(*State, *revision, *kv.Batch) error,
+	ctx context.Context, ct touch, old *State, do func(*State, *revision, *kv.Batch) error,
 ) (*State, error) {
 	var next State
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {
@@ -304,12 +312,12 @@ func (c *Catalog) alterOnce(
 		if err := do(&next, n, b); err != nil {
 			return err
 		}
-		c.saveChanged(n, b, ct, &next)
+		c.saveChanged(n, b, ct.Container, &next)
 		return nil
 	}, func() {
 		next.epoch = c.nextEpoch()
 		ct.replace(&next)
-	}, touch{ct, false})
+	}, ct)
 	if err != nil {
 		return nil, err
 	}
@@ -361,14 +369,14 @@ func (c *Catalog) newestSequence(ctx context.Context, n *revision, ct *Container
 }
 
 // setIndexing starts a new generation of index entries when the indexing changes. A generation that is still being
-// built is dropped.
-func (c *Catalog) setIndexing(n *revision, b *kv.Batch, ct *Container, st *State, indexing Indexing) {
+// built is dropped, and a split of a range starts again.
+func (c *Catalog) setIndexing(n *revision, b *kv.Batch, ct *Container, st *State, indexing Indexing) error {
 	latest := st.Active
 	if st.Building != nil {
 		latest = *st.Building
 	}
 	if latest.Indexing.Equal(indexing) {
-		return
+		return nil
 	}
 	if st.Building != nil {
 		c.dropGeneration(n, b, ct, st.Building.Generation)
@@ -378,12 +386,17 @@ func (c *Catalog) setIndexing(n *revision, b *kv.Batch, ct *Container, st *State
 		next++
 	}
 	st.Building = &Index{Generation: next, Indexing: indexing}
+	return c.restartSplit(n, b, ct, st)
 }
 
 // dropGeneration adds to b the deletion of the index entries of a generation.
 func (c *Catalog) dropGeneration(n *revision, b *kv.Batch, ct *Container, generation uint16) {
-	for _, rng := range ct.State().Ranges() {
-		rng := ct.KeysOf(rng.Number)
+	numbers := ct.numbersOf()
+	if split := ct.State().Splitting; split != nil {
+		numbers = append(numbers, split.New[:]...)
+	}
+	for _, number := range numbers {
+		rng := ct.KeysOf(number)
 		lower, upper := rng.GenerationBounds(keys.KindEntry, generation)
 		c.dropRange(n, b, lower, upper)
 		lower, upper = rng.GenerationBounds(keys.KindComposite, generation)
@@ -486,7 +499,7 @@ func (c *Catalog) deleteContainer(ctx context.Context, ct *Container) error {
 	}, func() {
 		c.forgetContainer(ct)
 		c.forgetResources(gone)
-	}, touch{ct, true})
+	}, touch{Container: ct, deletes: true})
 	if err != nil {
 		restore()
 		return err

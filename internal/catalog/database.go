@@ -108,7 +108,7 @@ func (c *Catalog) deleteDatabase(ctx context.Context, db *Database) error {
 	restore := c.authority.refuse(containers)
 	touched := make([]touch, len(containers))
 	for i, ct := range containers {
-		touched[i] = touch{ct, true}
+		touched[i] = touch{Container: ct, deletes: true}
 	}
 	var gone []*Resource
 	err := c.change(ctx, func(n *revision, b *kv.Batch) error {

@@ -91,6 +91,9 @@ func (s *State) compile(condition Condition) error {
 	if err != nil {
 		return err
 	}
+	if s.Divided != nil {
+		c.ranges = s.Divided
+	}
 	c.identity = newIdentity(&s.Definition, c.partition)
 	if c.partials, err = s.compilePartials(condition); err != nil {
 		return err

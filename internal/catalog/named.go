@@ -245,9 +245,9 @@ func (c *Catalog) renameContainer(ctx context.Context, ct *Container, text strin
 		return ErrExists
 	}
 	var next State
-	restore, touched := func() {}, []touch{{ct, false}}
+	restore, touched := func() {}, []touch{{Container: ct}}
 	if target != nil {
-		touched = append(touched, touch{target, true})
+		touched = append(touched, touch{Container: target, deletes: true})
 		restore = c.authority.refuse([]*Container{target})
 	}
 	var gone []*Resource

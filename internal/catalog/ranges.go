@@ -13,7 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// MaxPartitions is how many ranges a container may have when it is created.
+// MaxPartitions is how many ranges a container may have.
 const MaxPartitions = 256
 
 // A Range is a part of a container: the documents whose effective partition keys are in [Low, High). It has an order of
@@ -169,6 +169,3 @@ func (v View) KeysFor(partition []doc.Value) keys.Range {
 func (v View) KeysForForm(partition []byte) keys.Range {
 	return v.Container.KeysOf(v.RangeOfForm(partition))
 }
-
-// KeysAt is the range of keys of the document with that number.
-func (c *Container) KeysAt(number uint64) keys.Range { return c.KeysOf(keys.RangeOfNumber(number)) }

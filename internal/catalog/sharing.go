@@ -120,7 +120,7 @@ func (s *sharing) trail(ctx context.Context, c *Catalog) (trail, error) {
 	return readTrail(ctx, c.engine)
 }
 
-// deletedEpoch is in the counters of a container that is being deleted.
+// deletedEpoch is in the counters of a container that is being deleted, and in that of a range that was split.
 const deletedEpoch = math.MaxUint64
 
 // passCounters makes b pass the counters of containers, in the order of their keys. With the last, it calls fill.
@@ -131,11 +131,11 @@ func (c *Catalog) passCounters(b *kv.Batch, touched []touch, fill func(*kv.Batch
 	}
 	var orders []passing
 	for _, ct := range touched {
-		epoch := c.counters.Sequence + 1
-		if ct.deletes {
-			epoch = deletedEpoch
-		}
 		for _, number := range ct.numbersOf() {
+			epoch := c.counters.Sequence + 1
+			if ct.deletes || ct.retires.Of(number) {
+				epoch = deletedEpoch
+			}
 			orders = append(orders, passing{ct.KeysOf(number).Order(nil), epoch})
 		}
 	}

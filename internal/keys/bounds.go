@@ -13,6 +13,12 @@ func ContainerBounds(container uint32) (lower, upper []byte) {
 	return Prefixed(binary.BigEndian.AppendUint32([]byte{spaceContainer}, container))
 }
 
+// RangeBounds encloses every key of the range.
+func (r Range) RangeBounds() (lower, upper []byte) {
+	return Prefixed(binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint32([]byte{spaceContainer}, r.Container),
+		r.Range))
+}
+
 // Bounds encloses every key of a kind.
 func (r Range) Bounds(kind Kind) (lower, upper []byte) {
 	return Prefixed(r.AppendPrefix(nil, kind))

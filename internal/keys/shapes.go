@@ -29,10 +29,10 @@ const (
 	KindReclaimed Kind = 'r' // run of document numbers that are reclaimed
 	KindMark      Kind = 'm' // progress of reclaiming
 	KindOrder     Kind = 'o' // order counter
-	KindChange    Kind = 'h' // all versions and deletes; reserved, nothing writes it yet
+	KindDeletion  Kind = 'h' // a deletion in a range that is being split
 	KindNamed     Kind = 'n' // entry of a named index
 	KindMultikey  Kind = 'y' // some document has several entries in a named index
-	KindBuilding  Kind = 'b' // progress of an index build
+	KindBuilding  Kind = 'b' // progress of an index build, or of a split
 )
 
 // MaxUniqueBytes is the length up to which the values of a unique key are in a key
@@ -144,6 +144,11 @@ func (r Range) UniquePrefix(dst []byte, ordinal uint16) []byte {
 // the last one (AppendNumber).
 func (r Range) Reclaimed(dst []byte, first uint64) []byte {
 	return r.numbered(dst, KindReclaimed, first)
+}
+
+// Deletion is the key of the deletion that has this sequence. Its value is the number of the document (AppendNumber).
+func (r Range) Deletion(dst []byte, sequence uint64) []byte {
+	return r.numbered(dst, KindDeletion, sequence)
 }
 
 // Order is the key of the range's Counter, which all commits of the range pass one at a

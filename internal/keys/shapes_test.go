@@ -53,10 +53,11 @@ func TestFormat(t *testing.T) {
 	key("r reclaimed", r.Reclaimed(nil, 7))
 	key("m mark", r.Mark(nil))
 	key("o order", r.Order(nil))
-	key("h change", r.numbered(nil, KindChange, 9))
+	key("h deletion", r.Deletion(nil, 9))
 	key("n named", AppendNumber(AppendBSON(r.NamedPrefix(nil, 3), str("x"), true), 7))
 	key("y multikey", r.Multikey(nil, 3))
 	key("b building", r.Building(nil, BuildOfNamed))
+	key("b splitting", r.Splitting(nil))
 	key("u unique, of a named index", r.NamedUnique(nil, 3, AppendBSON(nil, str("x"), false)))
 	key("k lookup of an _id", r.Lookup(nil, AppendID(nil, doc.ObjectID([12]byte{1, 11: 2})), ""))
 	fmt.Fprintln(&out)
@@ -69,6 +70,8 @@ func TestFormat(t *testing.T) {
 		Counter{Sequence: 9, Number: 7, Stamp: 1700000000, Epoch: 3}.Append(nil))
 	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
 	line("b building value", Progress{Next: 7, Indexes: []uint32{1, 3}}.Append(nil))
+	line("b building value, of a split range", Progress{Range: 5, Next: 7, Indexes: []uint32{1, 3}}.Append(nil))
+	line("b splitting value", SplitProgress{Copied: 9, New: [2]Copied{{Documents: 5, Bytes: 0x201}, {1, 2}}}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))
 	fmt.Fprintln(&out)
 
@@ -178,7 +181,7 @@ func TestDocumentation(t *testing.T) {
 
 // kinds lists every kind.
 var kinds = []Kind{KindRecord, KindLookup, KindPosting, KindEntry, KindComposite, KindFeed, KindDeadline,
-	KindUnique, KindReclaimed, KindMark, KindOrder, KindChange, KindNamed, KindMultikey, KindBuilding}
+	KindUnique, KindReclaimed, KindMark, KindOrder, KindDeletion, KindNamed, KindMultikey, KindBuilding}
 
 func TestEnd(t *testing.T) {
 	for _, c := range []struct{ prefix, want string }{
@@ -374,7 +377,7 @@ func FuzzKeyShapes(f *testing.F) {
 			KindRecord: r.Record(nil, n), KindPosting: r.Posting(nil, p, n), KindReclaimed: r.Reclaimed(nil, n),
 			KindEntry: entry(r, number, path, v, n), KindDeadline: r.Deadline(nil, at, n),
 			KindComposite: r.Composite(nil, number, 1, []doc.Value{v, v}, []bool{false, true}, n),
-			KindFeed:      r.Feed(nil, n), KindChange: r.numbered(nil, KindChange, n),
+			KindFeed:      r.Feed(nil, n), KindDeletion: r.numbered(nil, KindDeletion, n),
 			KindNamed: AppendNumber(AppendBSON(r.NamedPrefix(nil, container), v, kind%2 == 0), n),
 		}
 		for k, key := range numbered {

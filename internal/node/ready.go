@@ -125,7 +125,7 @@ func (n *Node) openFullAdmin(o Options) {
 	options.Foresight = n.foresee
 	options.Transfer = adminTransfer{n}
 	options.Slow, options.Connections = n.slow, n.connections
-	options.IndexBuilds = n.builds
+	options.IndexBuilds, options.Ranges = n.builds, adminRanges{n}
 	n.adminAPI = admin.New(options)
 	full := http.Handler(n.adminAPI)
 	n.fullAdmin.Store(&full)

@@ -66,7 +66,7 @@ func (w *orderedScan) absent() (*sorted, error) {
 	for _, s := range w.of.Range.Path {
 		steps = keys.AppendMemberStep(steps, s.Name)
 	}
-	a := w.s.indexer(w.v).absences.of(string(steps), w.rng.Range, len(w.v.Ranges()))
+	a := w.s.indexer(w.v).absences.of(string(steps), w.rng.Range, len(w.layout.Ranges()))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !w.of.Reverse && !w.borrowed {

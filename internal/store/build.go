@@ -52,8 +52,8 @@ func (s *Store) build(c *catalog.Container) {
 	})
 }
 
-// ResumeBuilds continues index builds that have stopped before their end, and returns the error of the last one, once.
-// Where several processes share the data, these may be builds that another one has left.
+// ResumeBuilds continues index builds and splits that have stopped before their end, and returns the error of the last
+// one that failed, once. Where several processes share the data, these may be builds that another one has left.
 func (s *Store) ResumeBuilds(ctx context.Context) error {
 	if err := s.catalog.Refresh(ctx); err != nil {
 		return err
@@ -62,6 +62,7 @@ func (s *Store) ResumeBuilds(ctx context.Context) error {
 		if c.State().Building != nil {
 			s.build(c)
 		}
+		s.split(c)
 	}
 	if s.catalog.Shared() {
 		s.resumeNamed(ctx)
@@ -98,7 +99,7 @@ func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation u
 	passed := uint64(0) // in the ranges that are done
 	ranges := c.State().Ranges()
 	done := slices.IndexFunc(ranges, func(x catalog.Range) bool {
-		return t.from() != 0 && x.Number == keys.RangeOfNumber(t.from())
+		return t.from() != 0 && x.Number == t.progress.Range
 	})
 	for i, x := range ranges {
 		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
@@ -109,13 +110,13 @@ func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation u
 			passed += counter.Number
 			continue
 		}
-		next := keys.NumberOf(x.Number, 0)
+		next := keys.NumberOf(x.First(), 0)
 		if i == done {
 			next = max(next, t.from())
 		}
 		for {
 			var over bool
-			next, over, err = s.buildFrom(ctx, c, generation, next, t)
+			next, over, err = s.buildFrom(ctx, c, generation, c.KeysOf(x.Number), next, t)
 			if fault.KindOf(err) == fault.Conflict {
 				// A document of this step was written meanwhile. The step is repeated, and finds its new version.
 				continue
@@ -135,14 +136,14 @@ func (s *Store) buildAll(ctx context.Context, c *catalog.Container, generation u
 }
 
 // buildFrom writes the entries of the documents of a range from a number on, and returns where to go on; over says that
-// there are none left. errOvertaken ends a build whose generation is no longer wanted.
+// there are none left. In a range that was split since, there is nothing to do: its documents were copied with these
+// entries. errOvertaken ends a build whose generation is no longer wanted.
 func (s *Store) buildFrom(
-	ctx context.Context, c *catalog.Container, generation uint16, from uint64, t *buildTurn,
+	ctx context.Context, c *catalog.Container, generation uint16, rng keys.Range, from uint64, t *buildTurn,
 ) (next uint64, over bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, false, err
 	}
-	rng := c.KeysAt(from)
 	r := s.reclaimOf(c, rng.Range)
 	r.mu.Lock() // no document may be reclaimed between the look at it and its entries
 	defer r.mu.Unlock()
@@ -153,6 +154,9 @@ func (s *Store) buildFrom(
 	}
 	if v.Building == nil || v.Building.Generation != generation {
 		return 0, false, errOvertaken
+	}
+	if _, there := v.RangeNumbered(rng.Range); !there {
+		return 0, true, nil
 	}
 	view, err := s.open(ctx, v.Read)
 	if err != nil {
@@ -191,7 +195,7 @@ func (s *Store) buildFrom(
 	if len(b.Ops) == 0 {
 		return next, next == 0, nil
 	}
-	if err := t.guard(ctx, b, next); err != nil {
+	if err := t.guard(ctx, b, rng, next); err != nil {
 		return 0, false, err
 	}
 	b.Follow(rng.Order(nil), unlessChanged(v))

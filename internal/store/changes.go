@@ -15,7 +15,7 @@ import (
 
 // Changes walks the feed of one range: its living documents in a part of the container, nil for all of it, whose last
 // write has a sequence above after, in order of sequence. A document appears once, at its newest version; deleted and
-// expired ones are not there.
+// expired ones are not there. It fails with ErrRangeGone if the range was split since v.
 func (s *Store) Changes(
 	ctx context.Context, v catalog.View, rng uint16, scope access.Scope, after uint64,
 ) iter.Seq2[access.Document, error] {
@@ -39,11 +39,14 @@ func (s *Store) changes(
 	if partition, ok := scope.(access.Partition); ok {
 		prefix = v.Identity().AppendPartition(nil, partition)
 	}
-	snapshot, err := s.engine.Snapshot(ctx)
+	snapshot, layout, err := s.snapshotOf(ctx, v.Container, v.State)
 	if err != nil {
 		return err
 	}
 	defer snapshot.Close()
+	if _, there := layout.RangeNumbered(number); !there {
+		return ErrRangeGone
+	}
 	return walk(ctx, snapshot, rng.Feed(nil, after+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
@@ -77,7 +80,38 @@ func selects(st *catalog.State, scope access.Scope, prefix []byte, body doc.Doc)
 	return bytes.HasPrefix(partition, prefix)
 }
 
-// Sequence is the newest sequence of a range, 0 before its first write.
+// NewestIn is the newest sequence of a range of a view, 0 before its first write. It fails with ErrRangeGone if the
+// range was split since.
+func (s *Store) NewestIn(ctx context.Context, v catalog.View, rng uint16) (sequence uint64, err error) {
+	err = s.whileThere(ctx, v, rng, func(r kv.Reader) error {
+		counter, err := counterOf(ctx, r, v.Container.KeysOf(rng))
+		sequence = counter.Sequence
+		return err
+	})
+	return sequence, err
+}
+
+// whileThere calls read with what the view reads, and fails with ErrRangeGone if the range was split before that was
+// over.
+func (s *Store) whileThere(ctx context.Context, v catalog.View, rng uint16, read func(kv.Reader) error) error {
+	view, err := s.open(ctx, v.Read)
+	if err != nil {
+		return err
+	}
+	if err := read(view.Reader); err != nil {
+		return err
+	}
+	now, err := v.Container.Moved(ctx, v.State)
+	if err != nil || now == nil {
+		return err
+	}
+	if _, there := now.RangeNumbered(rng); !there {
+		return ErrRangeGone
+	}
+	return nil
+}
+
+// Sequence is the newest sequence of a range, 0 before its first write and after its split.
 func (s *Store) Sequence(ctx context.Context, c *catalog.Container, rng uint16) (uint64, error) {
 	counter, err := counterOf(ctx, s.engine, c.KeysOf(rng))
 	return counter.Sequence, err
@@ -96,8 +130,16 @@ func counterOf(ctx context.Context, r kv.Reader, rng keys.Range) (counter keys.C
 
 // SequenceAt is the newest sequence of a range with a stamp of at most at: where its feed "after that second" begins.
 // Stamps never fall as sequences rise, so it is found by halving.
-func (s *Store) SequenceAt(ctx context.Context, v catalog.View, rng uint16, at expiry.Stamp) (uint64, error) {
-	return sequenceAt(ctx, s.engine, v.Container.KeysOf(rng), at)
+//
+// It fails with ErrRangeGone if the range was split since v.
+func (s *Store) SequenceAt(
+	ctx context.Context, v catalog.View, rng uint16, at expiry.Stamp,
+) (sequence uint64, err error) {
+	err = s.whileThere(ctx, v, rng, func(r kv.Reader) error {
+		sequence, err = sequenceAt(ctx, r, v.Container.KeysOf(rng), at)
+		return err
+	})
+	return sequence, err
 }
 
 func sequenceAt(ctx context.Context, r kv.Reader, rng keys.Range, at expiry.Stamp) (uint64, error) {

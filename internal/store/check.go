@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -56,6 +57,7 @@ type check struct {
 	s       *Store
 	v       catalog.View
 	rng     keys.Range
+	here    catalog.Range
 	at      kv.Snapshot
 	report  *Report
 	runs    sweep
@@ -74,6 +76,39 @@ func (s *Store) checkContainer(
 			return err
 		}
 	}
+	return s.checkFormer(ctx, c, report)
+}
+
+// checkFormer checks that nothing is left of the ranges that were split, and of splits that have begun again.
+func (s *Store) checkFormer(ctx context.Context, c *catalog.Container, report *Report) error {
+	if c.State().LastRange == 0 {
+		return nil
+	}
+	v, at, err := s.freeze(ctx, c, c.KeysOf(0))
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	leftover, err := s.catalog.Leftover(ctx, at)
+	if err != nil {
+		return err
+	}
+	for number := range v.LastRange + 1 {
+		if _, there := v.RangeNumbered(number); there || v.Splitting != nil && slices.Contains(v.Splitting.New[:], number) {
+			continue
+		}
+		lower, upper := c.KeysOf(number).RangeBounds()
+		err := walk(ctx, at, lower, upper, func(it kv.Iterator) error {
+			if !leftover(it.Key()) {
+				report.problem("container %s: a key of range %d, which was split, is left", v.Name, number)
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && err != errStopped {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -86,7 +121,11 @@ func (s *Store) checkRange(
 		return err
 	}
 	defer at.Close()
-	ck := check{s: s, v: v, rng: rng, at: at, report: report, indexer: s.indexer(v), seen: seen}
+	here, there := v.RangeNumbered(rng.Range)
+	if !there { // it was split during the check
+		return nil
+	}
+	ck := check{s: s, v: v, rng: rng, here: here, at: at, report: report, indexer: s.indexer(v), seen: seen}
 	for _, step := range []func(context.Context) error{ck.load, ck.records, ck.leads, ck.queues} {
 		if err := step(ctx); err != nil {
 			return err
@@ -167,7 +206,7 @@ func (ck *check) records(ctx context.Context) error {
 
 func (ck *check) record(ctx context.Context, number uint64, h keys.Header, body doc.Doc, terms *terms) {
 	rng := ck.rng
-	if keys.RangeOfNumber(number) != rng.Range {
+	if !ck.here.Descends(keys.RangeOfNumber(number)) {
 		ck.problem("document %d has a number of another range than %d", number, rng.Range)
 	}
 	count := keys.CountOfNumber(number)
@@ -189,7 +228,7 @@ func (ck *check) record(ctx context.Context, number uint64, h keys.Header, body 
 		ck.exists(ctx, "deadline", rng.Deadline(nil, deadline, number), number)
 	}
 	for ordinal := range ck.v.UniquePaths() {
-		unique := appendUnique(nil, ck.v, ordinal, partition, body)
+		unique := appendUnique(nil, ck.v, rng, ordinal, partition, body)
 		ck.leadsHere(ctx, "unique key", unique, number, ck.isExpired(h, body))
 	}
 	// Only the generation that is complete: one that is being built may lack entries.

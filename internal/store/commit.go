@@ -20,6 +20,9 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	if !ws.writes() {
 		return ws.confirm(ctx)
 	}
+	if err := ws.awaitSplit(ctx); err != nil {
+		return err
+	}
 	// Entries are made before the engine is asked, outside of its critical section.
 	if err := ws.compareAll(ctx); err != nil {
 		return err
@@ -94,6 +97,9 @@ func (ws *writeSet) deletes() bool {
 // the other, but what it reports must have been true at one moment. fault.Conflict if it may not have been. A single
 // read is always true, and so are all reads of one view of an engine that keeps time.
 func (ws *writeSet) confirm(ctx context.Context) error {
+	if moved, err := ws.v.Container.Moved(ctx, ws.v.State); err != nil || moved != nil {
+		return cmp.Or(err, ErrRangeGone) // what it has not found may be under other keys
+	}
 	if len(ws.b.Reads) < 2 || !ws.view.Time.IsZero() { // they were read at one moment
 		return nil
 	}
@@ -242,6 +248,7 @@ func (ws *writeSet) placeSlot(sl *slot, stamp expiry.Stamp, counter *keys.Counte
 		ws.settle(sl, &sl.results[i], stamp, counter.Sequence)
 	}
 	if sl.found {
+		ws.noteDeletion(sl, old, counter.Sequence)
 		ws.removeOld(sl, old)
 		counter.Documents--
 		counter.Bytes -= uint64(len(sl.body))

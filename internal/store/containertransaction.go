@@ -209,10 +209,10 @@ func (tx *ContainerTransaction) scan(
 ) {
 	// The scan reads the present state. Documents that the transaction has written are replaced by its own versions,
 	// and those that it has created come at the end.
-	changed := tx.changed()
+	changed, rng := tx.changed(), tx.set.v.KeysFor(partition)
 	for d, err := range tx.set.s.Scan(ctx, tx.set.v, a) {
 		if err == nil {
-			err = tx.look(&d)
+			err = tx.look(&d, rng)
 		}
 		if err != nil {
 			yield(access.Document{}, err)
@@ -268,8 +268,8 @@ func (tx *ContainerTransaction) changed() map[uint64]*slot {
 	return changed
 }
 
-// look makes the commit depend on a document that a scan gives out.
-func (tx *ContainerTransaction) look(d *access.Document) error {
+// look makes the commit depend on a document of a range that a scan gives out.
+func (tx *ContainerTransaction) look(d *access.Document, rng keys.Range) error {
 	if _, again := tx.looked[d.Number]; again {
 		return nil
 	}
@@ -278,7 +278,7 @@ func (tx *ContainerTransaction) look(d *access.Document) error {
 	}
 	tx.looked[d.Number] = struct{}{}
 	ws := tx.set
-	ws.b.Read(ws.key(func(dst []byte) []byte { return ws.v.Container.KeysAt(d.Number).Record(dst, d.Number) }))
+	ws.b.Read(ws.key(func(dst []byte) []byte { return rng.Record(dst, d.Number) }))
 	// Its body is not kept; the deadline is enough to know whether it has expired by the commit.
 	if d.Deadline != 0 && (ws.soonest == 0 || d.Deadline < ws.soonest) {
 		ws.soonest = d.Deadline

@@ -65,12 +65,17 @@ type tally struct {
 func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (*tally, error) {
 	t := &tally{reading: s.prepare(ctx, v, a)}
 	t.strict = true
-	// A snapshot that has what the marks say.
-	var err error
-	if t.marks, err = s.whileNotReclaiming(ctx, v.Container, t.ranges, t.room[:0], t.begin); err != nil {
-		return nil, err
+	for {
+		// A snapshot that has what the marks say.
+		known, err := t.layout, error(nil)
+		if t.marks, err = s.whileNotReclaiming(ctx, v.Container, t.ranges, t.room[:0], t.begin); err != nil {
+			return nil, err
+		}
+		if t.layout == known {
+			return t, nil
+		}
+		t.close() // the marks are of other ranges
 	}
-	return t, nil
 }
 
 // countAll counts in all ranges.

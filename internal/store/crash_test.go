@@ -35,8 +35,8 @@ const (
 	longLife    = 100_000 // a ttl that no test lives to see
 )
 
-// TestCrash lets writers, policy changes, index builds, reclaiming, sweeps and deletions of containers run side by
-// side, and copies the file system at random moments with a random share of what was not synced. A store opened on a
+// TestCrash lets writers, policy changes, index builds, splits, reclaiming, sweeps and deletions of containers run side
+// by side, and copies the file system at random moments with a random share of what was not synced. A store opened on a
 // copy has everything that was acknowledged and nothing in part, agrees with itself, and knows as dead whatever someone
 // was told is dead. Life goes on from one of the copies.
 func TestCrash(t *testing.T) {
@@ -168,7 +168,7 @@ func (c *crasher) live(rng *rand.Rand) (stops []stop) {
 	}
 	over := make(chan struct{})
 	var background, work sync.WaitGroup
-	for i, step := range []func(*rand.Rand) error{c.changePolicy, c.churnOnce, c.reclaim, c.settle} {
+	for i, step := range []func(*rand.Rand) error{c.changePolicy, c.churnOnce, c.reclaim, c.settle, c.divide} {
 		own := rand.New(rand.NewPCG(rng.Uint64(), uint64(i)))
 		background.Go(func() { c.repeat(over, own, step, halt) })
 	}
@@ -404,6 +404,14 @@ func (c *crasher) settle(rng *rand.Rand) error {
 	return c.store.Settle(context.Background(), c.c)
 }
 
+// divide splits a range now and then.
+func (c *crasher) divide(rng *rand.Rand) error {
+	if err := clock.Pause(context.Background(), time.Duration(rng.IntN(10))*time.Millisecond); err != nil {
+		return err
+	}
+	return c.splitAny(rng.IntN(1 << 20))
+}
+
 // An examination is a world opened on a copy.
 type examination struct {
 	*world
@@ -418,10 +426,14 @@ func (c *crasher) examine(st *stop) *examination {
 	ex.consistent()
 	ex.policy(c)
 	ex.churn(c)
+	if rand.IntN(2) == 0 {
+		ex.splitEnds()
+	}
 	var alive []string
 	for i, w := range c.writers {
 		alive = append(alive, ex.writer(w, st.writers[i])...)
 	}
+	ex.splitEnds()
 	for name, got := range map[string]string{"scan": ex.scan(access.Access{}), "feed": ex.feed(nil, 0)} {
 		list := strings.Fields(got)
 		slices.Sort(list)

@@ -8,3 +8,10 @@ func Frugal(n int) (undo func()) {
 		unorderedShare: 4, merged: 2, filter: 4 * n, absences: 2, absent: n}
 	return func() { costs = old }
 }
+
+// SplitInSteps makes steps of splits copy so many documents, and splits seal their range only when nothing is left.
+func SplitInSteps(documents int) (restore func()) {
+	old := splitCosts
+	splitCosts.documents, splitCosts.left = documents, 0
+	return func() { splitCosts = old }
+}

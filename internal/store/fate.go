@@ -34,21 +34,27 @@ func (s *Store) Fate(ctx context.Context, v catalog.View, ref Ref) (f Fate, err 
 		f.At, f.Ends = v.Policy.Deadline(versionOf(h, body))
 		return nil
 	}
+	if ref.Number != 0 {
+		_, err = s.getNumbered(ctx, v, ref.Number, take)
+		return f, err
+	}
 	view, err := s.open(ctx, v.Read)
 	if err != nil {
 		return f, err
 	}
-	if ref.Number != 0 {
-		key := v.Container.KeysAt(ref.Number).Record(nil, ref.Number)
-		_, err = getRecord(ctx, view.Reader, key, take)
-		return f, err
-	}
-	rng := v.KeysFor(ref.Key.Partition)
-	key := rng.Lookup(nil, v.Identity().AppendPartition(nil, ref.Key.Partition), ref.Key.ID)
+	partition := v.Identity().AppendPartition(nil, ref.Key.Partition)
+	at, rng := v.State, v.KeysForForm(partition)
 	for last := uint64(0); ; { // as in read
-		number, found, err := getNumber(ctx, view.Reader, key)
-		if err != nil || !found || number == last {
+		number, found, err := getNumber(ctx, view.Reader, rng.Lookup(nil, partition, ref.Key.ID))
+		if err != nil {
 			return f, err
+		}
+		if !found || number == last {
+			if at, err = v.Container.Moved(ctx, at); err != nil || at == nil {
+				return f, err
+			}
+			rng, last = v.Container.KeysOf(at.RangeOfForm(partition)), 0
+			continue
 		}
 		if found, err = getRecord(ctx, view.Reader, rng.Record(nil, number), take); found || err != nil {
 			return f, err

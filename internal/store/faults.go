@@ -15,6 +15,8 @@ var (
 	ErrPartition = fault.New(fault.PartitionMismatch, "The document has another partition key than the operation.")
 	// ErrPosition: a position to go on from has a shape that the selection cannot have given.
 	ErrPosition = fault.New(fault.Invalid, "The position is not one of this selection.")
+	// ErrRangeGone: the range was split since the request has looked at the container. It is to begin again.
+	ErrRangeGone = fault.New(fault.Conflict, "A range of the container was split. Send the request again.")
 
 	errNotModified = fault.New(fault.NotModified, "The document has not changed.")
 	errOtherID     = fault.New(fault.Invalid, "The id of the document and the id in the request are not the same.")

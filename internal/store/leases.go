@@ -18,6 +18,7 @@ const (
 	reclaimLease = "reclaim/"
 	indexLease   = "index/"
 	namedLease   = "named/"
+	splitLease   = "split/"
 	purgeLease   = "purge"
 	logLease     = "log"
 )
@@ -115,7 +116,7 @@ func (s *Store) Rest(ctx context.Context) error {
 // dropLeases forgets the leases of work on a container that was deleted. Where processes share the data, their keys go
 // with a later renewal.
 func (s *Store) dropLeases(c *catalog.Container) {
-	for _, work := range []string{reclaimLease, indexLease, namedLease} {
+	for _, work := range []string{reclaimLease, indexLease, namedLease, splitLease} {
 		s.duties.Delete(leaseOf(work, c))
 		s.leases.Drop(leaseOf(work, c))
 	}

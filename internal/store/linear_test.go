@@ -56,6 +56,7 @@ type attempt struct {
 	policy  *expiry.TTL
 	ops     []linearOp
 	indexed string // an indexing policy, which must not matter to anyone
+	divides bool   // a range is split, which must not either
 }
 
 // A linearOp is one operation as the model understands it.
@@ -265,6 +266,8 @@ func (a attempt) String() string {
 		return fmt.Sprint("ttl ", *a.policy)
 	case a.indexed != "":
 		return "indexing"
+	case a.divides:
+		return "split"
 	}
 	text := ""
 	for _, op := range a.ops {
@@ -346,6 +349,8 @@ func (r *race) choose(rng *rand.Rand, known map[int]access.Version, batches bool
 		return attempt{policy: &ttl}
 	case n == 1:
 		return attempt{indexed: []string{"/n/?", "/u/?"}[rng.IntN(2)]}
+	case n == 2:
+		return attempt{divides: true}
 	}
 	count := 1
 	if batches && rng.IntN(2) == 0 {
@@ -391,6 +396,9 @@ func (r *race) at(client int) *world {
 // perform does an attempt at the instant now. The error is one that no client should see.
 func (r *race) perform(w *world, a attempt, now expiry.Stamp) (answer, error) {
 	ctx := context.Background()
+	if a.divides {
+		return answer{}, w.splitAny(int(now))
+	}
 	if a.policy != nil || a.indexed != "" {
 		_, err := w.catalog.ReplaceContainer(ctx, now, w.c, func(st *catalog.State) (catalog.Definition, error) {
 			def := st.Definition
@@ -422,6 +430,20 @@ func (r *race) perform(w *world, a attempt, now expiry.Stamp) (answer, error) {
 		}
 	}
 	return out, nil
+}
+
+// splitAny begins to split one of the ranges, unless that is not possible at present.
+func (w *world) splitAny(at int) error {
+	ranges := w.c.State().Ranges()
+	if len(ranges) >= 10 {
+		return nil
+	}
+	_, err := w.store.Split(context.Background(), w.c, ranges[at%len(ranges)].Number, nil)
+	switch fault.KindOf(err) {
+	case fault.Exists, fault.NotFound: // another split or an index build is under way, or the range is split already
+		return nil
+	}
+	return err
 }
 
 // refused makes an answer of a failure that a client may see.
@@ -515,26 +537,45 @@ type feedStep struct {
 	sequence uint64
 }
 
-// follow reads the change feed of a range from sequence to sequence until all is over and it has seen the end.
+// follow reads the change feed of a range, and of those which it is split into, from sequence to sequence until all is
+// over and it has seen the end.
 func (r *race) follow(number uint16, over <-chan struct{}) (seen []feedStep) {
-	after := uint64(0)
+	places := map[uint16]uint64{}
 	for last := false; ; {
 		v, err := r.c.Enter(context.Background(), r.now.Load())
 		if err != nil {
 			r.t.Error(err)
 			return nil
 		}
-		for d, err := range r.store.Changes(context.Background(), v, number, nil, after) {
-			if err != nil {
-				r.t.Error(err)
-				return nil
+		moved := false
+		for _, x := range v.Ranges() {
+			if !x.Descends(number) {
+				continue
 			}
-			if d.Sequence <= after {
-				r.t.Errorf("the feed shows sequence %d after %d", d.Sequence, after)
+			after := places[x.Number]
+			for _, parent := range x.Parents { // a place is good for each of the ranges that come of its range
+				after = max(after, places[parent])
 			}
-			after = d.Sequence
-			id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
-			seen = append(seen, feedStep{string([]byte(id)), d.Sequence})
+			for d, err := range r.store.Changes(context.Background(), v, x.Number, nil, after) {
+				if err == store.ErrRangeGone {
+					moved = true
+					break
+				}
+				if err != nil {
+					r.t.Error(err)
+					return nil
+				}
+				if d.Sequence <= after {
+					r.t.Errorf("the feed shows sequence %d after %d", d.Sequence, after)
+				}
+				after = d.Sequence
+				id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+				seen = append(seen, feedStep{string([]byte(id)), d.Sequence})
+			}
+			places[x.Number] = after
+		}
+		if moved {
+			continue
 		}
 		if last {
 			return seen

@@ -109,12 +109,15 @@ func identityOf(body doc.Doc) doc.Value {
 	return doc.Clone(doc.Lookup(body, "_id"))
 }
 
-// remove calls removeOnce until no write comes between it and what it logs.
+// remove calls removeOnce until no write comes between it and what it logs, or until the container has changed.
 func (s *Store) remove(
-	ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep,
+	ctx context.Context, v catalog.View, r *reclaim, step *reclaimStep,
 ) (done Reclaimed, err error) {
 	for range maxAttempts {
-		if done, err = s.removeOnce(ctx, c, r, step); fault.KindOf(err) != fault.Conflict {
+		if done, err = s.removeOnce(ctx, v, r, step); fault.KindOf(err) != fault.Conflict {
+			break
+		}
+		if holds, unknown := v.Holds(ctx, s.engine); unknown != nil || !holds {
 			break
 		}
 	}

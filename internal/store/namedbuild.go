@@ -168,7 +168,7 @@ func (s *Store) buildNamedFrom(
 	if len(b.batch.Ops) == 0 {
 		return next, nil
 	}
-	if err := t.guard(ctx, &b.batch, next); err != nil {
+	if err := t.guard(ctx, &b.batch, c.Only(), next); err != nil {
 		return 0, err
 	}
 	b.batch.Follow(b.rng.Order(nil), unlessChanged(v))

@@ -24,6 +24,7 @@ type orderedScan struct {
 	after   []doc.Value
 	reached uint64 // the number of the position, which has the values after; of the feed, its place
 	values  []doc.Value
+	lineage []uint16 // of the range, see rankOfStamp
 	room    [8]byte
 }
 
@@ -176,7 +177,7 @@ func (w *orderedScan) stop(number uint64) error {
 		place := keys.NumberOf(w.rng.Range, h.Sequence)
 		w.position = access.ValuePosition(w.position[:0], w.values, place)
 		if w.borrowed {
-			w.rank = keys.AppendNumber(keys.AppendNumber(w.rank[:0], uint64(h.Stamp)^1<<63), place)
+			w.rank = w.rankOfStamp(w.rank[:0], h)
 		}
 		return w.give(number, h, body)
 	}

@@ -32,7 +32,7 @@ func (s *Store) Outlook(ctx context.Context, c *catalog.Container, now expiry.St
 		if o.snapshot, o.marks, err = s.reclaimed(ctx, v); err != nil {
 			return nil, err
 		}
-		if o.counter, err = sumOf(ctx, o.snapshot, v); err == nil {
+		if o.counter, err = sumOf(ctx, o.snapshot, o.marks); err == nil {
 			// The snapshot must have what the view says of the policy and its indexes.
 			var holds bool
 			if holds, err = v.Holds(ctx, o.snapshot); holds {
@@ -87,12 +87,12 @@ func (o *Outlook) Living(ctx context.Context, b *Budget) (usage Usage, exact boo
 // Document calls use with a document that is alive at the instant of the Outlook; ErrNotFound if there is none. The
 // body is valid only inside use.
 func (o *Outlook) Document(ctx context.Context, number uint64, use func(access.Document) error) error {
-	key := o.View.Container.KeysAt(number).Record(nil, number)
-	found, err := getRecord(ctx, o.snapshot, key, func(h keys.Header, body doc.Doc) error {
-		if dead(o.View, h, body) {
+	v := o.View
+	found, err := getAtHome(ctx, o.snapshot, v.Container, v.State, number, func(h keys.Header, body doc.Doc) error {
+		if dead(v, h, body) {
 			return ErrNotFound
 		}
-		return use(document(o.View, number, h, body))
+		return use(document(v, number, h, body))
 	})
 	if err == nil && !found {
 		return ErrNotFound
@@ -142,6 +142,12 @@ func DateIndex(st *catalog.State, rule *expiry.DateRule) uint32 {
 
 // Stored is how many documents of a container are on disk, expired ones included, and the bytes of their bodies.
 func (s *Store) Stored(ctx context.Context, c *catalog.Container) (documents, bytes uint64, err error) {
-	counter, err := sumOf(ctx, s.engine, catalog.View{Container: c, State: c.State()})
-	return counter.Documents, counter.Bytes, err
+	for _, x := range c.State().Ranges() {
+		counter, err := counterOf(ctx, s.engine, c.KeysOf(x.Number))
+		if err != nil {
+			return 0, 0, err
+		}
+		documents, bytes = documents+counter.Documents, bytes+counter.Bytes
+	}
+	return documents, bytes, nil
 }

@@ -143,11 +143,11 @@ func (s *sampler) run(rng keys.Range, from, to uint64) error {
 	if from >= to {
 		return nil
 	}
-	key := rng.Feed
-	if s.kind == keys.KindRecord {
-		key, from = rng.Record, keys.NumberOf(rng.Range, from)
+	found, err := s.seek(rng, from)
+	if err != nil {
+		return err
 	}
-	for found := s.it.Seek(key(nil, from)); found; found = s.it.Next() {
+	for ; found; found = s.it.Next() {
 		at, err := s.place()
 		if err != nil {
 			return err
@@ -160,6 +160,23 @@ func (s *sampler) run(rng keys.Range, from, to uint64) error {
 		}
 	}
 	return s.it.Err()
+}
+
+// seek moves to the first entry at or after a place. Documents of a range that was split from others have numbers of
+// those, too; the counts in all of them rise as the numbers do.
+func (s *sampler) seek(rng keys.Range, from uint64) (found bool, err error) {
+	if s.kind == keys.KindFeed {
+		return s.it.Seek(rng.Feed(nil, from)), nil
+	}
+	for _, born := range s.o.View.Lineage(rng.Range) {
+		if found = s.it.Seek(rng.Record(nil, keys.NumberOf(born, from))); !found {
+			return false, nil
+		}
+		if at, err := s.place(); err != nil || at >= from {
+			return true, err
+		}
+	}
+	return found, nil
 }
 
 func (s *sampler) entry(it kv.Iterator) error {

@@ -20,14 +20,14 @@ func (s *Store) DeletePartition(
 	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value,
 ) (int, error) {
 	// Documents that are written during the deletion are not deleted, or it might never end.
-	until, err := counterOf(ctx, s.engine, c.KeysOf(c.State().RangeOf(partition)))
+	until, err := s.newestOf(ctx, c, now, partition)
 	if err != nil {
 		return 0, err
 	}
 	deleted := 0
 	var after access.Position
 	for {
-		ops, last, err := s.partitionDeletes(ctx, c, now, partition, until.Sequence, after)
+		ops, last, err := s.partitionDeletes(ctx, c, now, partition, until, after)
 		if err != nil || last == nil {
 			return deleted, err
 		}
@@ -37,6 +37,21 @@ func (s *Store) DeletePartition(
 			return deleted, err
 		}
 		after = last
+	}
+}
+
+// newestOf is the newest sequence of the range of a partition.
+func (s *Store) newestOf(
+	ctx context.Context, c *catalog.Container, now expiry.Stamp, partition []doc.Value,
+) (sequence uint64, err error) {
+	for {
+		v, err := c.Enter(ctx, now)
+		if err != nil {
+			return 0, err
+		}
+		if sequence, err = s.NewestIn(ctx, v, v.RangeOf(partition)); err != ErrRangeGone {
+			return sequence, err
+		}
 	}
 }
 

@@ -64,13 +64,13 @@ func (t *buildTurn) builds(index uint32) bool {
 	return t == nil || slices.Contains(t.progress.Indexes, index)
 }
 
-// guard makes a step depend on the turn, and keep that it is done.
-func (t *buildTurn) guard(ctx context.Context, b *kv.Batch, next uint64) error {
+// guard makes a step in a range depend on the turn, and keep that it is done.
+func (t *buildTurn) guard(ctx context.Context, b *kv.Batch, rng keys.Range, next uint64) error {
 	if t == nil {
 		return nil
 	}
 	if next != 0 { // else this was the last step of a range, which may be done again
-		t.progress.Next = next
+		t.progress.Range, t.progress.Next = rng.Range, next
 	}
 	b.Set(t.key, t.progress.Append(nil))
 	return t.lease.Guard(ctx, b)

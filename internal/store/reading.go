@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -22,6 +23,7 @@ type reading struct {
 	scope     access.Scope     // limits of, nil for the whole container
 	set       access.Set       // narrows of, nil for none
 	after     access.Position
+	layout    *catalog.State  // its ranges are those of the snapshot
 	ranges    []catalog.Range // that the selection has documents in
 	rng       keys.Range      // of the range that it is in
 	partition []byte          // key form of the selected partition, or of a prefix
@@ -60,7 +62,8 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 
 // prepare finds out what a reading needs, before it takes its snapshot.
 func (s *Store) prepare(ctx context.Context, v catalog.View, a access.Access) *reading {
-	r := &reading{ctx: ctx, s: s, v: v, of: a.Of, after: a.After, collected: costs.collected, stats: a.Stats}
+	r := &reading{ctx: ctx, s: s, v: v, layout: v.State, of: a.Of, after: a.After, collected: costs.collected,
+		stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted
 	}
@@ -73,13 +76,7 @@ func (s *Store) prepare(ctx context.Context, v catalog.View, a access.Access) *r
 func (r *reading) begin() error {
 	s, v := r.s, r.v
 	if _, walk := r.of.(*access.Walk); !walk && r.set == nil {
-		var err error
-		if r.snapshot, err = s.engine.Snapshot(r.ctx); err != nil {
-			return err
-		}
-		// Asked after the snapshot was taken: before, the answer could be outdated by then.
-		if err := v.Container.There(r.ctx, r.snapshot); err != nil { // the documents may be gone
-			r.close()
+		if err := r.take(); err != nil {
 			return err
 		}
 		if err := r.hasNamed(); err != nil {
@@ -136,11 +133,10 @@ func (r *reading) renew() error {
 	r.close()
 	// Each round lost a race against a change of the indexing, which is rare.
 	for range maxAttempts {
-		var err error
-		if r.snapshot, err = r.s.engine.Snapshot(r.ctx); err != nil {
+		if err := r.take(); err != nil {
 			return err
 		}
-		holds, err := r.v.Holds(r.ctx, r.snapshot)
+		holds, err := r.holds()
 		if err != nil || holds && r.index.Generation == r.v.Active.Generation {
 			return err
 		}
@@ -157,6 +153,50 @@ func (r *reading) renew() error {
 	return errIndexChanged
 }
 
+// take takes a snapshot, and finds out which ranges it has. A deleted container is ErrNoOwner: its documents may be gone.
+func (r *reading) take() error {
+	snapshot, layout, err := r.s.snapshotOf(r.ctx, r.v.Container, r.layout)
+	if err != nil {
+		return err
+	}
+	r.snapshot = snapshot
+	if layout != r.layout { // a range was split since
+		r.layout = layout
+		r.touch()
+	}
+	return nil
+}
+
+// snapshotOf takes a snapshot of a container, and returns the state whose ranges it has. known is a state that the
+// container has had.
+func (s *Store) snapshotOf(
+	ctx context.Context, c *catalog.Container, known *catalog.State,
+) (kv.Snapshot, *catalog.State, error) {
+	for {
+		snapshot, err := s.engine.Snapshot(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		// Asked after the snapshot was taken: before, the answer could be outdated by then.
+		layout, again, err := c.Layout(ctx, known, snapshot)
+		if err == nil && !again {
+			return snapshot, layout, nil
+		}
+		if err := cmp.Or(err, snapshot.Close()); err != nil {
+			return nil, nil, err
+		}
+		known = layout
+	}
+}
+
+// holds reports whether the state of the view is that of the snapshot.
+func (r *reading) holds() (bool, error) {
+	if r.s.catalog.Shared() && r.layout == r.v.State { // take has found out
+		return true, nil
+	}
+	return r.v.Holds(r.ctx, r.snapshot)
+}
+
 // hasNamed checks that the indexes to scan are complete in the snapshot. They are if the
 // present state still has them after the snapshot was taken.
 func (r *reading) hasNamed() error {
@@ -164,7 +204,7 @@ func (r *reading) hasNamed() error {
 	if !ok {
 		return nil
 	}
-	if holds, err := r.v.Holds(r.ctx, r.snapshot); err != nil || holds {
+	if holds, err := r.holds(); err != nil || holds {
 		return err
 	}
 	now, err := r.v.Container.Enter(r.ctx, r.v.Now)
@@ -307,6 +347,9 @@ func (r *reading) visit(l list) error {
 			continue
 		}
 		r.position = access.NumberPosition(r.position[:0], number)
+		if r.borrowed {
+			r.rank = keys.AppendNumber(r.rank[:0], number)
+		}
 		if err := r.give(number, h, body); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -19,6 +20,11 @@ type Rebased struct {
 // Rebase moves all stamps, and so all deadlines that count from one, later by some seconds: the data was at rest for so
 // long. at is the last instant before. Nothing else uses the store, and if Rebase fails, the data is of no use.
 func (s *Store) Rebase(ctx context.Context, at, by expiry.Stamp) (done Rebased, err error) {
+	for _, c := range s.catalog.AllContainers() {
+		if err := s.cancelSplits(ctx, c); err != nil {
+			return done, err
+		}
+	}
 	if err := s.bury(ctx, at); err != nil {
 		return done, err
 	}
@@ -39,6 +45,17 @@ func (s *Store) Rebase(ctx context.Context, at, by expiry.Stamp) (done Rebased, 
 		}
 	}
 	return done, s.catalog.MoveFloors(ctx, by)
+}
+
+// cancelSplits cancels the split of a container that is under way: what it has copied has stamps, too.
+func (s *Store) cancelSplits(ctx context.Context, c *catalog.Container) error {
+	for split := c.State().Splitting; split != nil; split = c.State().Splitting {
+		err := s.catalog.CancelSplit(ctx, c, split)
+		if err != nil && fault.KindOf(err) != fault.Precondition { // it has just ended
+			return err
+		}
+	}
+	return nil
 }
 
 // buryLimit is how many documents one step of bury removes.

@@ -9,6 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/lease"
@@ -89,9 +90,16 @@ func (s *Store) Reclaim(ctx context.Context, c *catalog.Container, now expiry.St
 	for range ranges {
 		number := ranges[rs.turn%len(ranges)].Number
 		rs.turn++
+		if v.Splitting.Of(number) { // see catalog.Split; its end leaves behind what is dead
+			continue
+		}
 		done, err := s.reclaimIn(ctx, v, number, &spent)
 		if err == lease.ErrLost {
 			return Reclaimed{Documents: all.Documents, Bytes: all.Bytes, Elsewhere: true}, nil
+		}
+		if fault.KindOf(err) == fault.Conflict { // the container has changed: the next step sees how
+			all.More = true
+			break
 		}
 		if err != nil {
 			return Reclaimed{}, err
@@ -145,7 +153,7 @@ func (s *Store) reclaimIn(ctx context.Context, v catalog.View, number uint16, sp
 			return Reclaimed{}, err
 		}
 	}
-	done, err := s.remove(ctx, c, r, &step)
+	done, err := s.remove(ctx, v, r, &step)
 	if err == nil { // else the victims are still there, and the next step has to find them
 		r.dates = step.dates
 	}
@@ -323,7 +331,7 @@ func (s *Store) reclaimByProperty(
 	if err != nil && err != errStopped {
 		return Reclaimed{}, err
 	}
-	done, err := s.remove(ctx, v.Container, r, step)
+	done, err := s.remove(ctx, v, r, step)
 	if err != nil {
 		return done, err
 	}
@@ -342,9 +350,12 @@ func (step *reclaimStep) victimOf(number uint64, h keys.Header, body doc.Doc) vi
 
 // removeOnce deletes the victims, and stores how far it has come in the same batch. Without a log it needs no sync:
 // after a crash the step happens again.
+//
+// It fails with fault.Conflict if the container has changed since v: a range of it may be split now.
 func (s *Store) removeOnce(
-	ctx context.Context, c *catalog.Container, r *reclaim, step *reclaimStep,
+	ctx context.Context, v catalog.View, r *reclaim, step *reclaimStep,
 ) (Reclaimed, error) {
+	c := v.Container
 	// An empty step saves its progress in memory only. After a restart the walk passes over the same entries again,
 	// which costs less than a write for each step.
 	if len(step.victims) == 0 && len(step.stale) == 0 {
@@ -383,14 +394,14 @@ func (s *Store) removeOnce(
 	last := s.removeRecords(b, step, r.last)
 	mark := keys.ReclaimMark{Feed: step.feed, Own: step.own, Pending: r.pending + done.Documents}
 	b.Set(step.rng.Mark(nil), mark.Append(nil))
-	b.Follow(step.rng.Order(nil), func(value []byte, _ *kv.Batch) ([]byte, error) {
+	b.Follow(step.rng.Order(nil), func(value []byte, b *kv.Batch) ([]byte, error) {
 		counter, err := keys.DecodeCounter(value)
 		if err != nil {
 			return nil, corrupt(err, "order counter")
 		}
-		// Deleting a container passes this counter too, so this look is exact.
-		if c.Gone(counter) {
-			return nil, catalog.ErrNoOwner // nothing may be written after its deletion
+		// Changes of a container, its deletion included, pass this counter too, so this look is exact.
+		if _, _, err := v.Pass(counter, b); err != nil {
+			return nil, err
 		}
 		// A step that a crash has undone is repeated, and so is this subtraction: both are in one batch.
 		counter.Documents -= min(counter.Documents, done.Documents)

@@ -46,7 +46,12 @@ func (x *round) begin(v catalog.View) {
 
 // endRound ends the round if all ranges are passed: the rules that were closed when it began are forgotten. more says
 // that a range is not passed.
+//
+// While a range is being split, the round stays open: what the closed rules have ended is still in that range.
 func (s *Store) endRound(ctx context.Context, v catalog.View, rs *reclaims) (more bool, err error) {
+	if v.Splitting != nil {
+		return false, nil
+	}
 	for _, x := range v.Ranges() {
 		r := rs.of(x.Number)
 		r.mu.Lock()

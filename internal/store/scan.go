@@ -36,16 +36,19 @@ func (s *Store) scan(
 	if err := r.resume(); err != nil {
 		return err
 	}
-	return r.each(func() error {
-		if r.passed() {
-			return nil
-		}
-		l, err := r.choose()
-		if err != nil {
-			return err
-		}
-		return r.visit(l)
-	})
+	return r.inNumbers()
+}
+
+// inNumbersOfRange hands out the documents of the range that r is in, in the order of their numbers.
+func (r *reading) inNumbersOfRange() error {
+	if r.passed() {
+		return nil
+	}
+	l, err := r.choose()
+	if err != nil {
+		return err
+	}
+	return r.visit(l)
 }
 
 // passed reports whether a reading that resumes has done with the range.

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -33,7 +35,7 @@ func (w *orderedScan) overStamps() error {
 }
 
 // resumeStamps is the sequence of the range at which a walk stands that has come to the position. Of one stamp, the
-// documents of lower ranges come first.
+// documents of lower ranges come first; those of ranges that were split from one come in the order of their sequences.
 func (w *orderedScan) resumeStamps() (sequence uint64, err error) {
 	number := keys.RangeOfNumber(w.reached)
 	if number == w.rng.Range {
@@ -43,13 +45,54 @@ func (w *orderedScan) resumeStamps() (sequence uint64, err error) {
 	if !ok {
 		return 0, ErrPosition
 	}
-	if number < w.rng.Range {
+	here, there := w.layout.Lineage(w.rng.Range), w.layout.Lineage(number)
+	if here[0] == there[0] {
+		return w.resumeAmong(at, keys.CountOfNumber(w.reached), here, there)
+	}
+	if there[0] < here[0] {
 		at-- // what has this stamp comes behind the position
 	}
 	if sequence, err = sequenceAt(w.ctx, w.snapshot, w.rng, at); w.of.Reverse {
 		sequence++ // a walk in reverse has passed those above
 	}
 	return sequence, err
+}
+
+// resumeAmong is resumeStamps where the position has a stamp and a sequence of another range that came from the same
+// one. here and there are the lineages of the range and of that other one.
+func (w *orderedScan) resumeAmong(at expiry.Stamp, sequence uint64, here, there []uint16) (uint64, error) {
+	first, err := sequenceAt(w.ctx, w.snapshot, w.rng, at-1)
+	if err != nil {
+		return 0, err
+	}
+	last, err := sequenceAt(w.ctx, w.snapshot, w.rng, at)
+	if err != nil {
+		return 0, err
+	}
+	parent := len(there) < len(here) && slices.Equal(there, here[:len(there)])
+	if !parent && slices.Compare(here, there) > 0 {
+		sequence-- // of one sequence, that of this range comes behind the position
+	}
+	if w.of.Reverse { // it goes on below
+		if !parent {
+			sequence++
+		}
+		return min(max(sequence, first+1), last+1), nil
+	}
+	return min(max(sequence, first), last), nil
+}
+
+// rankOfStamp is where a document comes in a walk over the feeds of several ranges.
+func (w *orderedScan) rankOfStamp(dst []byte, h keys.Header) []byte {
+	if w.lineage == nil {
+		w.lineage = w.layout.Lineage(w.rng.Range)
+	}
+	dst = keys.AppendNumber(dst, uint64(h.Stamp)^1<<63)
+	dst = keys.AppendNumber(dst, keys.NumberOf(w.lineage[0], h.Sequence))
+	for _, number := range w.lineage {
+		dst = binary.BigEndian.AppendUint16(dst, number)
+	}
+	return dst
 }
 
 // addStamps takes in the documents whose stamps are in a Range.

@@ -117,6 +117,7 @@ type shared struct {
 	lastBuild   atomic.Uint64
 	wall        atomic.Pointer[func() time.Time]
 	indexBuilds sync.Map              // *catalog.Container -> *build
+	splits      sync.Map              // *catalog.Container -> nil, while a goroutine works on its split
 	failed      atomic.Pointer[error] // why the last index build that failed did
 	builds      sync.WaitGroup
 	stopBuilds  context.CancelFunc

@@ -50,7 +50,7 @@ func (s *Store) survey(ctx context.Context, v catalog.View, out *Survey, most in
 		return 0, err
 	}
 	defer snapshot.Close()
-	counter, err := sumOf(ctx, snapshot, v)
+	counter, err := sumOf(ctx, snapshot, at)
 	if err != nil {
 		return 0, err
 	}

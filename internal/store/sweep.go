@@ -133,7 +133,12 @@ func (s *Store) sweepIn(ctx context.Context, c *catalog.Container, number uint16
 		}
 	}
 	if r.sweep.kind == len(sweptKinds) {
-		if err := s.endSweep(ctx, c, r); err != nil {
+		err := s.endSweep(ctx, c, r)
+		if err == catalog.ErrNoOwner { // unless the container is gone, the range was split, and its keys with it
+			_, err = c.Enter(ctx, 0)
+			return done, err
+		}
+		if err != nil {
 			return done, err
 		}
 		done.More = r.pending > 0 // reclaimed since the sweep began
@@ -200,7 +205,7 @@ func (s *Store) endSweep(ctx context.Context, c *catalog.Container, r *reclaim) 
 		if err != nil {
 			return nil, corrupt(err, "order counter")
 		}
-		if c.Gone(counter) {
+		if len(last) == 0 || c.Gone(counter) { // of the range, too, if it was split
 			return nil, catalog.ErrNoOwner
 		}
 		return slices.Clone(last), nil

@@ -21,7 +21,7 @@ type claim struct {
 // uniqueKeys calls take with a document's key under every unique constraint.
 func (ws *writeSet) uniqueKeys(sl *slot, body doc.Doc, take func(key []byte)) {
 	for ordinal := range ws.v.UniquePaths() {
-		take(ws.key(func(dst []byte) []byte { return appendUnique(dst, ws.v, ordinal, sl.partition, body) }))
+		take(ws.key(func(dst []byte) []byte { return appendUnique(dst, ws.v, sl.rng, ordinal, sl.partition, body) }))
 	}
 	for _, n := range ws.x.named {
 		if n.Unique {
@@ -72,7 +72,7 @@ func (k *TakenKey) Unwrap() error { return ErrExists }
 // duplicate names the unique key or the named index in which a body's unique key is taken.
 func (ws *writeSet) duplicate(sl *slot, key []byte, body doc.Doc) error {
 	for ordinal := range ws.v.UniquePaths() {
-		if bytes.Equal(key, appendUnique(nil, ws.v, ordinal, sl.partition, body)) {
+		if bytes.Equal(key, appendUnique(nil, ws.v, sl.rng, ordinal, sl.partition, body)) {
 			return &TakenKey{Paths: slices.Clone(ws.v.Unique[ordinal])}
 		}
 	}
@@ -96,10 +96,12 @@ func (ws *writeSet) duplicate(sl *slot, key []byte, body doc.Doc) error {
 	return ErrExists
 }
 
-// appendUnique appends a document's key under one constraint. An absent value
+// appendUnique appends the key of a document of a range under one constraint. An absent value
 // counts as null, as in Cosmos DB: one document of a partition may lack it.
 // https://learn.microsoft.com/azure/cosmos-db/unique-keys
-func appendUnique(dst []byte, v catalog.View, ordinal int, partition []byte, body doc.Doc) []byte {
+func appendUnique(
+	dst []byte, v catalog.View, rng keys.Range, ordinal int, partition []byte, body doc.Doc,
+) []byte {
 	paths := v.UniquePaths()[ordinal]
 	values := make([]doc.Value, len(paths))
 	for i, path := range paths {
@@ -107,7 +109,7 @@ func appendUnique(dst []byte, v catalog.View, ordinal int, partition []byte, bod
 			values[i] = doc.Null()
 		}
 	}
-	return v.KeysForForm(partition).Unique(dst, uint16(ordinal), partition, values)
+	return rng.Unique(dst, uint16(ordinal), partition, values)
 }
 
 // release gives up the unique keys of the document as it is.
@@ -147,7 +149,7 @@ func (ws *writeSet) claim(ctx context.Context, sl *slot, key []byte) error {
 		ws.setOwner(i, sl)
 		return nil
 	}
-	taken, err := ws.takenByOther(ctx, key)
+	taken, err := ws.takenByOther(ctx, sl.rng, key)
 	if err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (ws *writeSet) claim(ctx context.Context, sl *slot, key []byte) error {
 
 // takenByOther reports whether a living document outside the transaction has a
 // unique key. Those inside have given theirs up before.
-func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) {
+func (ws *writeSet) takenByOther(ctx context.Context, rng keys.Range, key []byte) (bool, error) {
 	// The precondition is on the key, which changes when another document takes it or gives it up. The record of the
 	// owner needs none: if it is dead now, it stays so.
 	ws.b.Read(key)
@@ -168,7 +170,7 @@ func (ws *writeSet) takenByOther(ctx context.Context, key []byte) (bool, error) 
 	if err != nil || !found {
 		return false, err
 	}
-	record := ws.key(func(dst []byte) []byte { return ws.v.Container.KeysAt(number).Record(dst, number) })
+	record := ws.key(func(dst []byte) []byte { return rng.Record(dst, number) })
 	alive := false
 	_, err = getRecord(ctx, ws.view.Reader, record, func(h keys.Header, body doc.Doc) error {
 		alive = !dead(ws.v, h, body)

@@ -30,6 +30,12 @@ func (s *Store) Usage(ctx context.Context, v catalog.View) (Usage, error) {
 	return s.usage(ctx, v, false)
 }
 
+// A RangeUsage is the size of a range.
+type RangeUsage struct {
+	Number uint16
+	Usage
+}
+
 func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (sum Usage, err error) {
 	list, err := s.usageByRange(ctx, v, estimates)
 	for _, u := range list {
@@ -41,12 +47,12 @@ func (s *Store) usage(ctx context.Context, v catalog.View, estimates bool) (sum 
 	return sum, err
 }
 
-// UsageByRange is Usage for each range, in the order of v.Ranges.
-func (s *Store) UsageByRange(ctx context.Context, v catalog.View) ([]Usage, error) {
+// UsageByRange is Usage for each range, in order of their keys.
+func (s *Store) UsageByRange(ctx context.Context, v catalog.View) ([]RangeUsage, error) {
 	return s.usageByRange(ctx, v, false)
 }
 
-func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool) (list []Usage, err error) {
+func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool) (list []RangeUsage, err error) {
 	snapshot, marks, err := s.reclaimed(ctx, v)
 	if err != nil {
 		return nil, err
@@ -67,7 +73,7 @@ func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, dc.usage)
+		list = append(list, RangeUsage{marks[i].rng.Range, dc.usage})
 	}
 	return list, nil
 }
@@ -75,17 +81,23 @@ func (s *Store) usageByRange(ctx context.Context, v catalog.View, estimates bool
 // reclaimed returns a snapshot, and how far the queues of each range are reclaimed in it. The reaper continues while
 // the caller counts.
 func (s *Store) reclaimed(ctx context.Context, v catalog.View) (at kv.Snapshot, marks []rangeMarks, err error) {
-	marks, err = s.whileNotReclaiming(ctx, v.Container, v.Ranges(), nil, func() (err error) {
-		at, err = s.engine.Snapshot(ctx)
-		return err
-	})
-	return at, marks, err
+	for layout := v.State; ; {
+		known := layout
+		marks, err = s.whileNotReclaiming(ctx, v.Container, known.Ranges(), nil, func() (err error) {
+			at, layout, err = s.snapshotOf(ctx, v.Container, known)
+			return err
+		})
+		if err != nil || layout == known {
+			return at, marks, err
+		}
+		at.Close()
+	}
 }
 
 // sumOf adds up what the counters of all ranges say of documents and bytes.
-func sumOf(ctx context.Context, r kv.Reader, v catalog.View) (sum keys.Counter, err error) {
-	for _, x := range v.Ranges() {
-		counter, err := counterOf(ctx, r, v.Container.KeysOf(x.Number))
+func sumOf(ctx context.Context, r kv.Reader, ranges []rangeMarks) (sum keys.Counter, err error) {
+	for i := range ranges {
+		counter, err := counterOf(ctx, r, ranges[i].rng)
 		if err != nil {
 			return keys.Counter{}, err
 		}

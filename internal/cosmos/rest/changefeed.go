@@ -83,7 +83,7 @@ type changePage struct {
 // none, the place moves to the newest write, as nothing up to there is in the selection. A place beyond the newest
 // write moves there too, so that a feed goes on when a container was restored from an older backup.
 func (e *exchange) changes(page *changePage, at *feedPlace) error {
-	newest, err := e.api.store.Sequence(e.Context(), page.view.Container, at.number)
+	newest, err := e.api.store.NewestIn(e.Context(), page.view, at.number)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (e *exchange) changesAfter(v catalog.View, ranges []catalog.Range) (places 
 	}
 	since := func(uint16) (uint64, error) { return 0, nil }
 	if etag == "*" {
-		since = func(number uint16) (uint64, error) { return e.api.store.Sequence(e.Context(), v.Container, number) }
+		since = func(number uint16) (uint64, error) { return e.api.store.NewestIn(e.Context(), v, number) }
 	} else if text := strings.TrimSpace(e.given(hIfModifiedSince)); text != "" {
 		at, err := parseHTTPTime(text)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // maxPage is roughly the largest size of a page of a feed in bytes. A page always has at least one item, however
@@ -14,6 +15,16 @@ const maxPage = 4 << 20
 // listItems answers one page of the items of a container, or of a part of it, in order of creation. With an A-IM
 // header it answers the change feed instead.
 func listItems(e *exchange) (status int, err error) {
+	for try := 1; ; try++ {
+		status, err := e.listItems()
+		if err != store.ErrRangeGone || try == queryTries {
+			return status, err
+		}
+		e.reply = e.reply[:0]
+	}
+}
+
+func (e *exchange) listItems() (status int, err error) {
 	v, err := e.enterItems()
 	if err != nil {
 		return 0, err
@@ -31,20 +42,21 @@ func listItems(e *exchange) (status int, err error) {
 	}
 	var after access.Position
 	if token := e.given(hContinuation); token != "" {
-		if after, err = parseContinuation(token, v.Container, part.scope); err != nil {
+		if after, err = part.resume(token, v.Container); err != nil {
 			return 0, err
 		}
 	}
-	return http.StatusOK, e.page(v, part.scope, after, size)
+	return http.StatusOK, e.page(v, &part, after, size)
 }
 
 // page writes one page of items. It looks one living item ahead, so that the last
 // page has no continuation.
-func (e *exchange) page(v catalog.View, scope access.Scope, after access.Position, size int) error {
+func (e *exchange) page(v catalog.View, part *selection, after access.Position, size int) error {
+	of := part.inOrder(part.scope)
 	e.openFeed(containerRID(v.Container), "Documents")
 	var last access.Position
 	rows := 0
-	for d, err := range e.api.store.Scan(e.Context(), v, access.Access{Of: scope, After: after}) {
+	for d, err := range e.api.store.Scan(e.Context(), v, access.Access{Of: of, After: after}) {
 		if err != nil {
 			return err
 		}
@@ -53,7 +65,7 @@ func (e *exchange) page(v catalog.View, scope access.Scope, after access.Positio
 				return err
 			}
 		} else if rows == size || len(e.reply) >= maxPage || e.growReply(shown(d.Body)) != nil {
-			e.set(outContinuation, continuation(v.Container, scope, last))
+			e.set(outContinuation, continuation(v.Container, part.token, last))
 			break
 		}
 		if rows > 0 {

@@ -168,7 +168,7 @@ func queryItems(e *exchange) (int, error) {
 	}
 }
 
-// queryTries is how often a query is planned again after the index that it chose was dropped.
+// queryTries is how often a query is planned again after the index that it chose was dropped, or a range was split.
 const queryTries = 3
 
 func (e *exchange) answerQuery(q queryRequest) (int, error) {
@@ -189,7 +189,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	}
 	var token []byte
 	if text := e.given(hContinuation); text != "" {
-		if token, err = parseContinuation(text, v.Container, part.scope, q.shape()); err != nil {
+		if token, err = part.resume(text, v.Container, q.shape()); err != nil {
 			return 0, err
 		}
 	}
@@ -215,7 +215,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	var page exec.Page
 	if ended {
 		e.closeFeed(0)
-	} else if page, err = e.run(prepared, &itemSource{api: e.api, view: v}); err != nil {
+	} else if page, err = e.run(prepared, &itemSource{api: e.api, view: v, part: &part}); err != nil {
 		return 0, err
 	}
 	e.trace.seen = page.Metrics
@@ -223,7 +223,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 		page.Next = atEnd
 	}
 	if page.Next != nil {
-		e.set(outContinuation, continuation(v.Container, part.scope, page.Next, q.shape()))
+		e.set(outContinuation, continuation(v.Container, part.token, page.Next, q.shape()))
 	}
 	e.sendMetrics(prepared.Plan(), page.Metrics, compiled)
 	e.charge(queryCharge(page.Metrics))

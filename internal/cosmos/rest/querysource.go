@@ -15,10 +15,14 @@ import (
 type itemSource struct {
 	api  *API
 	view catalog.View
-	link []byte // see appendSystem
+	part *selection // what the request selects, nil for what the access says
+	link []byte     // see appendSystem
 }
 
 func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*access.Document, error] {
+	if s.part != nil {
+		a.Of = s.part.inOrder(a.Of)
+	}
 	return asItems(s.view.State, s.api.store.Scan(ctx, s.view, a))
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,12 @@ type selection struct {
 	scope  access.Scope    // nil is the whole container
 	ranges []catalog.Range // that have documents of it, in order of their keys; at least one
 	named  bool            // by the id of a range or an interval of keys: the client merges it with others
+
+	// Of what continues a feed: the scope that its tokens are signed with, and those that they may be signed with
+	// instead. See resume.
+	token    access.Scope
+	former   []access.Scope
+	byNumber bool // positions are those of a feed over the whole container
 }
 
 // nowhere selects no documents: no effective partition key is that high.
@@ -62,8 +69,57 @@ func (e *exchange) selected(st *catalog.State) (s selection, err error) {
 		s.ranges = []catalog.Range{named}
 	}
 	s.named = ok || len(low) > 0 || len(high) > 0
+	if s.token = s.scope; ok && !limited {
+		s.former = formerScopes(st, &named, low, high)
+	}
 	e.serve(s.ranges[0].Number)
 	return s, nil
+}
+
+// formerScopes are the scopes that a request for a range had while the range was a part of another one that was split
+// since, within the interval of the headers and without them, with which clients narrow what a token is good for.
+func formerScopes(st *catalog.State, r *catalog.Range, low, high []byte) (list []access.Scope) {
+	for _, parent := range slices.Backward(r.Parents) {
+		var whole catalog.Range
+		for i := range st.Ranges() { // in order of their keys
+			if part := &st.Ranges()[i]; part.Descends(parent) {
+				if whole.High == nil {
+					whole.Low = part.Low
+				}
+				whole.High = part.High
+			}
+		}
+		list = append(list, spanSelection(st, higher(low, whole.Low), lower(high, whole.High)).scope)
+		if len(low) > 0 || len(high) > 0 {
+			list = append(list, spanSelection(st, whole.Low, whole.High).scope)
+		}
+	}
+	return list
+}
+
+// resume reads a continuation token. Where the selection is a range, the token may be that of a range that it was a part
+// of: SDKs pass it on to each of those that a range was split into. The feed goes on in the order that the token began
+// with, which for the only range of a container is that of numbers.
+func (s *selection) resume(text string, c *catalog.Container, query ...string) (access.Position, error) {
+	at, err := parseContinuation(text, c, s.scope, query...)
+	if err == nil {
+		return at, nil
+	}
+	for _, scope := range s.former {
+		if at, err := parseContinuation(text, c, scope, query...); err == nil {
+			s.token, s.byNumber = scope, scope == nil
+			return at, nil
+		}
+	}
+	return nil, err
+}
+
+// inOrder is what a feed over the selection visits, in the order of its tokens.
+func (s *selection) inOrder(of access.Selection) access.Selection {
+	if span, ok := of.(*access.Span); ok && s.byNumber {
+		return &access.Filter{Scope: span}
+	}
+	return of
 }
 
 // owns reports whether a range has a partition, or all those under a prefix. Clients send an operation to the range

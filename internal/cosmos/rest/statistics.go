@@ -31,7 +31,7 @@ func (e *exchange) appendStatistics() error {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendUint(append(b, `{"id":"`...), uint64(v.Ranges()[i].Number), 10)
+		b = strconv.AppendUint(append(b, `{"id":"`...), uint64(u.Number), 10)
 		b = strconv.AppendUint(append(b, `","sizeInKB":`...), (u.Bytes+1023)/1024, 10)
 		b = strconv.AppendUint(append(b, `,"documentCount":`...), u.Documents, 10)
 		b = append(b, `,"sampledDistinctPartitionKeyCount":0,"partitionKeys":[]}`...)
