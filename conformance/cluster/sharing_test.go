@@ -14,7 +14,7 @@ import (
 )
 
 // rounds is how often each part is killed, and which times it stays away.
-var rounds = flag.Int("rounds", 1, "kills of each part in TestProcessesSurviveKills; from the second on, parts stay away")
+var rounds = flag.Int("rounds", 1, "kills of each part in TestProcessesSurviveKills; parts stay away from the second on")
 
 // away is how long a part stays away in a round.
 func away(round int) time.Duration {

@@ -71,7 +71,7 @@ func TestSharedKeys(t *testing.T) {
 	}
 }
 
-// A silent engine is one whose part can be made to answer no more: "PD", which opens views, or "the store", which reads.
+// A silent engine has a part that can be made to answer no more: "PD", which opens views, or "the store", which reads.
 type silentEngine struct {
 	kv.Engine
 	part string
@@ -147,7 +147,8 @@ func testReadyWithout(t *testing.T, part string) {
 	for status == http.StatusOK && clock.Pause(t.Context(), 50*time.Millisecond) == nil { // for silence
 		status, text = get("readyz")
 	}
-	if status != http.StatusServiceUnavailable || !strings.Contains(text, "the cluster does not answer: "+part+" does not") {
+	want := "the cluster does not answer: " + part + " does not"
+	if status != http.StatusServiceUnavailable || !strings.Contains(text, want) {
 		t.Errorf("%d %s, want not ready, because of the cluster", status, text)
 	}
 	if status, text := get("healthz"); status != http.StatusOK {

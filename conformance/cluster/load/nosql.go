@@ -136,7 +136,7 @@ type item struct {
 	N       int    `json:"n"`
 	Seconds int    `json:"ttl,omitempty"`
 	Mortal  bool   `json:"mortal,omitempty"` // for an index
-	Life    int    `json:"life,omitempty"` // seconds, in MongoDB's collection
+	Life    int    `json:"life,omitempty"`   // seconds, in MongoDB's collection
 	Stamp   int64  `json:"_ts,omitempty"`
 	ETag    string `json:"_etag,omitempty"`
 	Now     int64  `json:"now,omitempty"` // milliseconds, of the query

@@ -133,7 +133,8 @@ func serve(ctx context.Context, args []string) (code int, err error) {
 		return exitCode(stop(processes)), nil
 	case <-ready:
 	}
-	for _, name := range []string{"--nosql", "--nosql-compute", "--mongo", "--admin"} { // clients ask the last when to begin
+	// Clients ask the last one when to begin.
+	for _, name := range []string{"--nosql", "--nosql-compute", "--mongo", "--admin"} {
 		address := f.addresses[name]
 		if address == "" || strings.Contains(address, ",") {
 			continue
