@@ -59,7 +59,7 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	w.ctx, cancel = e.bounded(ctx)
 	defer cancel()
 	if len(w.orders) == 0 {
-		e.work.Go(func() { e.commitAll([]*waiter{w}) })
+		e.commits.Go(func() { e.commitAll([]*waiter{w}) })
 	} else {
 		e.enqueue(w)
 	}

@@ -79,7 +79,9 @@ type Engine struct {
 
 	calls *local.Gate
 	open  atomic.Int64   // snapshots and iterators not yet closed
-	work  sync.WaitGroup // transactions, which a caller may have left
+	work  sync.WaitGroup // what goes on until ctx ends
+	// Transactions, which a caller may have left.
+	commits sync.WaitGroup
 	// What the client does without a context, and may do for longer than the call that has asked for it.
 	requests sync.WaitGroup
 	ctx      context.Context
@@ -124,7 +126,9 @@ func (e *Engine) Close() error {
 	if n := e.open.Load(); n > 0 {
 		return local.Unclosed(n)
 	}
+	e.finishCommits()
 	e.stop()
+	e.commits.Wait()
 	e.work.Wait()
 	released := make(chan error, 1)
 	go func() {
@@ -138,6 +142,22 @@ func (e *Engine) Close() error {
 		return err
 	case <-ctx.Done():
 		return nil // nothing is lost: locks that are not given back end with their life
+	}
+}
+
+// finishCommits waits for transactions that their callers have left, so that their locks are given back, and no other
+// process has to wait for the end of the locks' life. After that time there is nothing to wait for.
+func (e *Engine) finishCommits() {
+	ctx, cancel := context.WithTimeout(context.Background(), e.options.LockTTL)
+	defer cancel()
+	finished := make(chan struct{})
+	go func() {
+		e.commits.Wait()
+		close(finished)
+	}()
+	select {
+	case <-finished:
+	case <-ctx.Done():
 	}
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) enqueue(w *waiter) {
 	if !running {
 		q = &queue{}
 		e.queues[counter] = q
-		e.work.Go(func() { e.serve(counter, q) })
+		e.commits.Go(func() { e.serve(counter, q) })
 	}
 	q.waiting = append(q.waiting, w)
 }

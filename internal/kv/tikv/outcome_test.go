@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/tikv/client-go/v2/tikvrpc"
 	"go.uber.org/zap"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -183,6 +185,56 @@ func TestCloseWaitsForRequests(t *testing.T) {
 			t.Error("the connections end under a request")
 		}
 	}
+}
+
+// TestCloseFinishesCommits closes an engine while a transaction goes on that its caller has left. It commits, so its
+// counter is free for another process, long before the life of its lock is over.
+func TestCloseFinishesCommits(t *testing.T) {
+	o := Options{LockTTL: time.Hour, Timeout: 10 * time.Minute}
+	c := newCluster(t)
+	other := c.process(t, o)
+	asked, over := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	e := c.over(t, o, func(
+		ctx context.Context, req *tikvrpc.Request, send func() (*tikvrpc.Response, error),
+	) (*tikvrpc.Response, error) {
+		if req.Type == tikvrpc.CmdPrewrite {
+			once.Do(func() { close(asked) })
+			select {
+			case <-over:
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		}
+		return send()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if err := e.Apply(ctx, passes("n")); fault.KindOf(err) != fault.Undetermined {
+		t.Fatalf("a batch whose caller has left: %v", err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	for e.calls.Enter() {
+		e.calls.Leave()
+		runtime.Gosched()
+	}
+	if err := clock.Pause(t.Context(), 50*time.Millisecond); err != nil { // Close goes on, and must not end it
+		t.Fatal(err)
+	}
+	close(over)
+	if err := <-closed; err != nil {
+		t.Errorf("close: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := other.Apply(ctx, passes("n")); err != nil {
+		t.Errorf("another process passes the counter: %v", err)
+	}
+	stop(t, other)
 }
 
 // TestContextEndsAtALock lets a batch wait for a counter that another process holds, until its context ends. The lock
