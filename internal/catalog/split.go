@@ -76,9 +76,6 @@ func (s *State) mayDivide(parent uint16, bound []byte) ([]byte, error) {
 		return nil, errSplitting
 	case s.Building != nil:
 		return nil, errBuilding
-	case len(s.Ranges()) >= MaxPartitions:
-		return nil, fault.New(fault.Invalid, "The container has %d ranges already, and may have no more.",
-			MaxPartitions)
 	}
 	version := keys.PartitionVersion(s.Partition.Version)
 	if bound == nil {
