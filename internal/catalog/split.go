@@ -304,8 +304,6 @@ func (c *Container) await(ctx context.Context, over func(*State) (bool, error)) 
 	}
 }
 
-var errSealed = fault.New(fault.Busy, "The range of the document is being split. Send the request again.")
-
 // Moved returns the present state if a split has replaced a range since known, else nil. It is for requests that have
 // found nothing under a key that they have made with known: then the key may have become another one. Where several
 // processes share the data it is nil, since a request reads its keys in the view that known holds in.
