@@ -49,7 +49,7 @@ func (s *session) showRanges(list rangeList) error {
 }
 
 func (c command) splitRange() *cobra.Command {
-	at := ""
+	at := "middle"
 	cmd := c.online(
 		&cobra.Command{
 			Use: "split DB/CONTAINER RANGE", Short: "Split a range of a container in two",
@@ -88,4 +88,3 @@ func (s *session) splitRange(ctx context.Context, at string) error {
 	return s.say("range %s of %s is split into %s", terminal.Plain(id), terminal.Plain(p.String()),
 		terminal.Plain(strings.Join(done.Ranges, " and ")))
 }
-

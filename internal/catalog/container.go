@@ -55,9 +55,9 @@ type State struct {
 	// gives out higher ones only, so that one number divides the documents of all of them into those before and after.
 	Floor uint64 `json:"floor,omitempty"`
 
-	// Divided are the ranges in order of Low, once one of them was split; before, Definition.Partitions says which there
-	// are. Splitting, if not nil, is a split that is under way. LastRange is the highest number that splits have given
-	// to a range.
+	// Divided are the ranges in order of Low, once one of them was split; before, Definition.Partitions says how many
+	// there are. Splitting, if not nil, is a split that is under way. LastRange is the highest number that splits have
+	// given to a range.
 	Divided   []Range `json:"ranges,omitempty"`
 	Splitting *Split  `json:"splitting,omitempty"`
 	LastRange uint16  `json:"last_range,omitempty"`

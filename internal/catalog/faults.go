@@ -13,5 +13,6 @@ var (
 	// ErrStale: the resource that is to be replaced or deleted is no longer the newest one.
 	ErrStale = fault.New(fault.Precondition, "The resource has changed.")
 
+	errSealed  = fault.New(fault.Busy, "The range of the document is being split. Send the request again.")
 	errChanged = fault.New(fault.Conflict, "The container was changed during the request. Send the request again.")
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// MaxPartitions is how many ranges a container may have.
+// MaxPartitions is how many ranges a container may have when it is created.
 const MaxPartitions = 256
 
 // A Range is a part of a container: the documents whose effective partition keys are in [Low, High). It has an order of

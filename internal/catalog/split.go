@@ -76,9 +76,6 @@ func (s *State) mayDivide(parent uint16, bound []byte) ([]byte, error) {
 		return nil, errSplitting
 	case s.Building != nil:
 		return nil, errBuilding
-	case len(s.Ranges()) >= MaxPartitions:
-		return nil, fault.New(fault.Invalid, "The container has %d ranges already, and may have no more.",
-			MaxPartitions)
 	}
 	version := keys.PartitionVersion(s.Partition.Version)
 	if bound == nil {
@@ -293,8 +290,6 @@ func (c *Container) await(ctx context.Context, over func(*State) (bool, error)) 
 		}
 	}
 }
-
-var errSealed = fault.New(fault.Busy, "The range of the document is being split. Send the request again.")
 
 // Moved returns the present state if a split has replaced a range since known, else nil. It is for requests that have
 // found nothing under a key that they have made with known: then the key may have become another one. Where several

@@ -71,7 +71,7 @@ func TestFormat(t *testing.T) {
 	line("m mark value", ReclaimMark{Feed: 9, Own: 1700000000, Pending: 5}.Append(nil))
 	line("b building value", Progress{Next: 7, Indexes: []uint32{1, 3}}.Append(nil))
 	line("b building value, of a split range", Progress{Range: 5, Next: 7, Indexes: []uint32{1, 3}}.Append(nil))
-	line("b splitting value", SplitProgress{Copied: 9, New: [2]Copied{{Documents: 5, Bytes: 0x201}, {1, 2}}}.Append(nil))
+	line("b splitting value", SplitProgress{Copied: 9, New: [2]Copied{{5, 0x201}, {1, 2}}}.Append(nil))
 	line("d record header", AppendHeader(nil, Header{Class: ClassOwn, Sequence: 9, Stamp: 1700000000, TTL: 60}))
 	fmt.Fprintln(&out)
 

@@ -16,7 +16,8 @@ func TestEPKMiddle(t *testing.T) {
 				if !ok || n&(n-1) == 0 && !bytes.Equal(got, want) {
 					t.Errorf("version %d, part %d of %d: %x, want %x", version, i, n, got, want)
 				}
-				if cut, ok := EPKCut(version, false, append(bytes.Clone(got), "value"...)); !ok || !bytes.Equal(cut, got) {
+				cut, ok := EPKCut(version, false, append(bytes.Clone(got), "value"...))
+				if !ok || !bytes.Equal(cut, got) {
 					t.Errorf("version %d: the bound %x is cut to %x", version, got, cut)
 				}
 			}
@@ -29,7 +30,9 @@ func TestEPKMiddle(t *testing.T) {
 }
 
 func TestEPKCutRefusesWhatIsNoHash(t *testing.T) {
-	for _, epk := range []string{"", "\x05", "\x05\xC1", "\xFF", "\x08abc\x00", "\x05\xC1\xEF\xEF\xEF\xEF\xEF\xEF\xEF\xEF\xEF\xEF"} {
+	for _, epk := range []string{
+		"", "\x05", "\x05\xC1", "\xFF", "\x08abc\x00", "\x05\xC1\xEF\xEF\xEF\xEF\xEF\xEF\xEF\xEF\xEF\xEF",
+	} {
 		if bound, ok := EPKCut(HashV1, false, []byte(epk)); ok {
 			t.Errorf("%x gives %x", epk, bound)
 		}
@@ -40,7 +43,9 @@ func TestEPKCutRefusesWhatIsNoHash(t *testing.T) {
 }
 
 func TestProgressOfASplitRange(t *testing.T) {
-	for _, p := range []Progress{{Range: 5, Next: 7, Indexes: []uint32{1, 3}}, {Next: 7}, {Range: 2, Next: NumberOf(2, 1)}} {
+	for _, p := range []Progress{
+		{Range: 5, Next: 7, Indexes: []uint32{1, 3}}, {Next: 7}, {Range: 2, Next: NumberOf(2, 1)},
+	} {
 		got, err := DecodeProgress(p.Append(nil))
 		if err != nil || got.Range != p.Range || got.Next != p.Next || len(got.Indexes) != len(p.Indexes) {
 			t.Errorf("%v is read as %v (%v)", p, got, err)

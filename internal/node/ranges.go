@@ -161,4 +161,6 @@ func (w *splitWait) ended(ctx context.Context, op *admin.Operation, err error) e
 	return whyEnded(ctx, err)
 }
 
-func (w *splitWait) cancel(ctx context.Context) error { return w.n.store.CancelSplit(ctx, w.c, w.split) }
+func (w *splitWait) cancel(ctx context.Context) error {
+	return w.n.store.CancelSplit(ctx, w.c, w.split)
+}

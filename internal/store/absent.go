@@ -70,8 +70,12 @@ func (w *orderedScan) absent() (*sorted, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !w.of.Reverse && !w.borrowed {
+		here := w.rng
 		if err := w.renew(); err != nil {
 			return nil, err
+		}
+		if w.rng != here || len(w.ranges) != 1 { // the walk has begun in a range that was split since
+			return nil, ErrRangeGone
 		}
 	}
 	counter, err := counterOf(w.ctx, w.snapshot, w.rng)

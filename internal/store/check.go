@@ -94,7 +94,8 @@ func (s *Store) checkFormer(ctx context.Context, c *catalog.Container, report *R
 		return err
 	}
 	for number := range v.LastRange + 1 {
-		if _, there := v.RangeNumbered(number); there || v.Splitting != nil && slices.Contains(v.Splitting.New[:], number) {
+		_, there := v.RangeNumbered(number)
+		if there || v.Splitting != nil && slices.Contains(v.Splitting.New[:], number) {
 			continue
 		}
 		lower, upper := c.KeysOf(number).RangeBounds()

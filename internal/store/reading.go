@@ -153,7 +153,8 @@ func (r *reading) renew() error {
 	return errIndexChanged
 }
 
-// take takes a snapshot, and finds out which ranges it has. A deleted container is ErrNoOwner: its documents may be gone.
+// take takes a snapshot, and finds out which ranges it has. A deleted container is ErrNoOwner: its documents may be
+// gone.
 func (r *reading) take() error {
 	snapshot, layout, err := r.s.snapshotOf(r.ctx, r.v.Container, r.layout)
 	if err != nil {

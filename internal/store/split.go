@@ -174,8 +174,8 @@ func (w *splitWork) run(ctx context.Context) error {
 			return err
 		}
 		switch fault.KindOf(err) {
-		case fault.Conflict, fault.Precondition:
-			continue // the container has changed, or the outcome of a step is found in the next one
+		case fault.Conflict, fault.Precondition, fault.Undetermined:
+			continue // the container has changed, or the next step finds out whether this one has happened
 		case fault.OutOfSpace:
 			// What has died in the parent frees no space before the end of the split, so it must not wait for space.
 			if err := w.s.catalog.CancelSplit(ctx, w.c, v.Splitting); fault.KindOf(err) != fault.Precondition {
@@ -245,16 +245,5 @@ func (w *splitWork) copy(ctx context.Context, v catalog.View) (left uint64, err 
 		return 0, err
 	}
 	b.Follow(step.parent.Order(nil), unlessChanged(v))
-	if err := w.s.apply(ctx, b); err != nil {
-		return 0, undetermined(err)
-	}
-	return step.newest - step.progress.Copied, nil
-}
-
-// undetermined makes a conflict of an outcome that is unknown: the next step reads how far the copy is.
-func undetermined(err error) error {
-	if fault.KindOf(err) == fault.Undetermined {
-		return fault.Wrap(fault.Conflict, err, "the outcome of a step of a split is unknown")
-	}
-	return err
+	return step.newest - step.progress.Copied, w.s.apply(ctx, b)
 }

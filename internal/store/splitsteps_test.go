@@ -29,7 +29,8 @@ type stepping struct {
 func (e stepping) Apply(ctx context.Context, b *kv.Batch) error {
 	copies := func(op kv.Op) bool {
 		rng, kind, _, err := keys.Split(op.Key)
-		return err == nil && kind == keys.KindBuilding && string(op.Key) == string(rng.Splitting(nil)) && op.Value != nil
+		return err == nil && kind == keys.KindBuilding && op.Value != nil &&
+			string(op.Key) == string(rng.Splitting(nil))
 	}
 	if slices.ContainsFunc(b.Ops, copies) {
 		select {

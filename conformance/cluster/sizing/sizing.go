@@ -38,7 +38,7 @@ const (
 	proposals  = 2         // Raft writes for each transaction in the counter's Region: lock, commit
 
 	atCreation = 256       // ranges of a container; catalog.MaxPartitions
-	atMost     = 4095      // ranges of a container ever; keys, twelve bits of a resource identifier
+	atMost     = 2175      // ranges after splits: made with 256, it can have had 4,095 (keys.MaxRanges)
 	region     = 256 << 20 // bytes; TiKV from 8.4 on
 	oldRegion  = 96 << 20  // bytes; TiKV before
 	oracle     = 3e6       // timestamps each second that PD was seen to give
@@ -129,7 +129,7 @@ func Table(g Goal, rates ...Rates) string {
 	row("**limit**: a container as it is made", "256 × C × 0.7", func(i int) string {
 		return number(plans[i].MostAtCreation) + "/s"
 	})
-	row("**limit**: a container after splits", "4,095 × C × 0.7", func(i int) string {
+	row("**limit**: a container after splits", "2,175 × C × 0.7", func(i int) string {
 		return number(plans[i].MostInAll) + "/s"
 	})
 	row("Raft writes in one counter's Region", "2 × C × 0.7 / G", func(i int) string {

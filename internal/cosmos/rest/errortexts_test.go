@@ -128,7 +128,7 @@ func blanks(format string) string {
 // API or to the admin API.
 var elsewhere = []string{
 	"catalog/imagined.go", "store/import.go", "kv/pebble/checkpoint.go",
-	"catalog/ranges.go",
+	"catalog/ranges.go", "catalog/split.go", "store/split.go",
 	"catalog/catalog.go", "catalog/named.go", "store/build.go", "store/snapshottransaction.go", "store/log.go",
 	"store/named.go", "store/namedbuild.go", "store/namedscan.go", "store/receipt.go", "store/wildcard.go",
 	"kv/pebble/open.go", "kv/pebble/load.go",

@@ -97,9 +97,9 @@ func formerScopes(st *catalog.State, r *catalog.Range, low, high []byte) (list [
 	return list
 }
 
-// resume reads a continuation token. Where the selection is a range, the token may be that of a range that it was a part
-// of: SDKs pass it on to each of those that a range was split into. The feed goes on in the order that the token began
-// with, which for the only range of a container is that of numbers.
+// resume reads a continuation token. Where the selection is a range, the token may be that of a range that it was a
+// part of: SDKs pass it on to each of those that a range was split into. The feed goes on in the order that the token
+// began with, which for the only range of a container is that of numbers.
 func (s *selection) resume(text string, c *catalog.Container, query ...string) (access.Position, error) {
 	at, err := parseContinuation(text, c, s.scope, query...)
 	if err == nil {

@@ -72,7 +72,8 @@ func serve(ctx context.Context, args []string) (code int, err error) {
 	if err != nil {
 		return 2, err
 	}
-	common := append([]string{"--engine", os.Getenv(envEngine) + "/" + f.prefix}, f.rest...)
+	// A container has one range unless the test asks for more, as over a process with a folder.
+	common := append([]string{"--engine", os.Getenv(envEngine) + "/" + f.prefix, "--partitions", "1"}, f.rest...)
 	if !f.key {
 		common = append(common, "--allow-well-known-key")
 	}
