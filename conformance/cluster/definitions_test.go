@@ -78,8 +78,11 @@ func TestDefinitionsReachOthers(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if made := errs[0] == nil; made == (errs[1] == nil) ||
-			!made && !load.Answered(errs[0], http.StatusConflict) || made && !load.Answered(errs[1], http.StatusConflict) {
+		refused := errs[0]
+		if refused == nil {
+			refused = errs[1]
+		}
+		if errs[0] != nil && errs[1] != nil || !load.Answered(refused, http.StatusConflict) {
 			t.Errorf("two make one container: %v, and %v; want one conflict", errs[0], errs[1])
 		}
 	}

@@ -20,7 +20,8 @@ func TestOneProcessSurvivesKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A process alone forgets retried writes when it dies (docs/decisions/0043): a second attempt would be a second write.
+	// A process alone forgets retried writes when it dies (docs/decisions/0043): a second attempt would be a second
+	// write.
 	wire, err := load.MongoDB(ctx, "MongoDB", mongo, "directConnection=true&retryWrites=false")
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,7 @@ var aliveAnswers = map[string][]struct{ request, want string }{
 	},
 	"forecastDatabase": {{"GET /databases/shop/forecast", `"living":{"documents":2,`}},
 	"forecast":         {{"GET /forecast", `"living":{"documents":2,`}},
+	"listRanges":       {{"GET /databases/shop/containers/nosql/ranges", `"items":1,`}},
 	"showThroughput":   {{"GET /databases/shop/containers/nosql/throughput", `400`}},
 	"showLifetime":     {{"GET /databases/shop/containers/nosql/lifetime", `3600`}},
 }

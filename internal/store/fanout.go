@@ -117,8 +117,8 @@ func (r *reading) inNumbers() error {
 }
 
 // drain hands out the documents of heads in the order of their ranks. Heads without a rank begin at once. A head has up
-// to two iterators open, one over entries and one over records, and the document at which it stands. The memory for that
-// comes from the share of the context.
+// to two iterators open, one over entries and one over records, and the document at which it stands. The memory for
+// that comes from the share of the context.
 func (r *reading) drain(heads *heads) error {
 	share, taken := budget.Of(r.ctx), int64(len(heads.list))*headBytes
 	if err := share.Take(r.ctx, taken); err != nil {

@@ -32,7 +32,8 @@ func NewMayfly(t testing.TB, name string, flags ...string) *Mayfly {
 // NewMayflies starts processes that share the data of a cluster.
 func NewMayflies(t testing.TB, c *Cluster, n int, flags ...string) []*Mayfly {
 	t.Helper()
-	flags = append([]string{"--engine", "tikv://" + c.Address, "--allow-well-known-key", "--nosql-tls", "off"}, flags...)
+	shared := []string{"--engine", "tikv://" + c.Address, "--allow-well-known-key", "--nosql-tls", "off"}
+	flags = append(shared, flags...)
 	var all []*Mayfly
 	for i := range n {
 		all = append(all, NewMayfly(t, fmt.Sprintf("mayfly %d", i), flags...))

@@ -42,8 +42,8 @@ func (t *pessimistic) endIfFull(resp *tikvrpc.Response) *tikvrpc.Response {
 // storeFull is the error of batches that a full store has refused.
 func storeFull(err error, frees bool) error {
 	if frees {
-		return fault.Wrap(fault.OutOfSpace, err, "The disk of a store of the cluster is full, so nothing is stored, not "+
-			"even deletes. Add stores or disks to the cluster.")
+		return fault.Wrap(fault.OutOfSpace, err, "The disk of a store of the cluster is full, so nothing is stored, "+
+			"not even deletes. Add stores or disks to the cluster.")
 	}
 	return fault.Wrap(fault.OutOfSpace, err, "The disk of a store of the cluster is nearly full, so nothing new is "+
 		"stored. Delete documents, or add stores or disks to the cluster.")
