@@ -25,9 +25,8 @@ type costLimits struct {
 	// container's documents, at least aloneLeast and at most alone (8 MiB in memory). Beyond
 	// that, a page is full sooner by reading documents in order.
 	aloneShare, aloneLeast, alone int
-	// Where order does not matter, a range that has more than the unorderedShare-th part of the documents is found by
-	// reading all of them: to seek one takes about four times as long as to step to the next.
-	unorderedShare int
+	// seekBytes is how many bytes of records can be read one after the other in the time of a seek.
+	seekBytes int
 	// merged is how many lists are read side by side; more are collected.
 	merged int
 	// filter is how many numbers a walk keeps so that it loads no other documents.
@@ -40,7 +39,7 @@ type costLimits struct {
 // costs is changed by tests only.
 var costs = costLimits{
 	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
-	unorderedShare: 4, merged: 8, filter: 4_096, absences: 16, absent: 4_096,
+	seekBytes: 3 << 10, merged: 8, filter: 4_096, absences: 16, absent: 4_096,
 }
 
 // errInexact ends a Count that entries cannot tell exactly.

@@ -5,8 +5,9 @@ import "github.com/mayflydb/mayfly/internal/access"
 // A walk whose order does not matter hands out the same documents as in order, but finds them in the way that costs
 // least. In the order of values, each document is a seek in the records. If the range has few of the documents, its
 // numbers are sorted, and the records are visited from the first to the last. If it has many, all records are read one
-// after the other, which takes a third of the time for each, and an entry is made of each document, which tells
-// whether the range has it. The number of entries is not known before, so they are collected until they are too many.
+// after the other, which takes a fourth of the time for each of 1 KiB, and an entry is made of each document, which
+// tells whether the range has it. The number of entries is not known before, so they are collected until they are too
+// many.
 
 // unordered reports whether a walk may be scanned by scanUnordered.
 func (r *reading) unordered(a access.Access, of *access.Walk) bool {
@@ -24,7 +25,10 @@ func (r *reading) scanUnordered(of *access.Walk) (err error) {
 	if err != nil {
 		return err
 	}
-	many := max(counter.Documents/uint64(costs.unorderedShare), uint64(costs.few))
+	// A seek costs as much as reading so many bytes more. This is the number of documents whose seeks cost as much as
+	// reading all documents.
+	size := counter.Bytes / max(counter.Documents, 1)
+	many := max(counter.Bytes/(size+uint64(costs.seekBytes)), uint64(costs.few))
 	c := collector{r: r, left: int(min(many, uint64(costs.alone)))}
 	some, err := c.addRange(&of.Range)
 	switch {
