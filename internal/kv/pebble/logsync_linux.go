@@ -43,21 +43,19 @@ func newSyncer() *syncer {
 
 // An aioRequest is struct iocb of linux/aio_abi.h on little-endian systems.
 type aioRequest struct {
-	data            uint64
-	key, flagsOfRW  uint32
+	_               [16]byte // data, key, flags of reading and writing
 	operation       uint16
-	priority        int16
+	_               int16 // priority
 	file            uint32
-	buffer, bytes   uint64
-	offset          int64
-	_               uint64
+	_               [32]byte // buffer, its length, offset, reserved
 	flags, eventual uint32
 }
 
 // An aioEvent is struct io_event.
 type aioEvent struct {
-	data, request uint64
-	result, _     int64
+	_      [16]byte // data, request
+	result int64
+	_      int64 // a second result
 }
 
 const (
@@ -83,7 +81,7 @@ func (s *syncer) syncData(file uintptr) (done bool, err error) {
 	}
 	var event aioEvent
 	for {
-		n, _, no = syscall.Syscall6(syscall.SYS_IO_GETEVENTS, s.context, 1, 1, uintptr(unsafe.Pointer(&event)), 0, 0)
+		_, _, no = syscall.Syscall6(syscall.SYS_IO_GETEVENTS, s.context, 1, 1, uintptr(unsafe.Pointer(&event)), 0, 0)
 		switch {
 		case no == syscall.EINTR:
 			continue
