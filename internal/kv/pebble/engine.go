@@ -71,10 +71,11 @@ type Options struct {
 // An Engine is a kv.Engine on Pebble. It is also a kv.RangeDeleter, a
 // kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer, a kv.Spacer, a kv.Shrinker and a kv.Checkpointer.
 type Engine struct {
-	db   *pebble.DB
-	lock *pebble.Lock // nil in memory
-	log  *slog.Logger
-	sync bool // batches wait for the disk unless they say otherwise
+	db     *pebble.DB
+	lock   *pebble.Lock // nil in memory
+	syncer *syncer      // of logs; nil in memory, and where the system has none
+	log    *slog.Logger
+	sync   bool // batches wait for the disk unless they say otherwise
 
 	space    *space  // nil in memory
 	upkeep   *upkeep // what Pebble does by itself
@@ -178,6 +179,7 @@ func (e *Engine) Close() error {
 	err := e.db.Close()
 	if err == nil {
 		e.cache.Unref()
+		e.syncer.close()
 	}
 	if e.lock != nil {
 		if err == nil && e.broken() == nil {

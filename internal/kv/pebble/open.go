@@ -130,6 +130,7 @@ func (p *opening) run(o Options) {
 // discard closes an engine whose opening was abandoned.
 func (p *opening) discard() {
 	_ = errors.Join(p.engine.db.Close(), p.engine.lock.Close())
+	p.engine.syncer.close()
 	p.engine.cache.Unref()
 }
 
@@ -169,9 +170,15 @@ func (p *opening) steps(o Options) (err error) {
 	defer func() {
 		if err != nil {
 			e.cache.Unref()
+			e.syncer.close()
 		}
 	}()
-	options.FS = newDisk(p.fs, e, &p.gone)
+	below := p.fs
+	if below == vfs.Default {
+		e.syncer = newSyncer()
+		below = logDisk{below, e.syncer}
+	}
+	options.FS = newDisk(below, e, &p.gone)
 	options.Logger, options.EventListener, options.Lock = logger{e}, e.upkeep.listener(), e.lock
 	if p.gone.Load() {
 		return errGone

@@ -1,0 +1,80 @@
+//go:build amd64 || arm64
+
+package pebble
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+func TestSyncerSyncsFiles(t *testing.T) {
+	s := newSyncer()
+	if s == nil {
+		t.Skip("the system does not allow AIO")
+	}
+	defer s.close()
+	f, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			for range 20 {
+				if _, err := f.WriteString("a batch"); err != nil {
+					t.Error(err)
+				}
+				if done, err := s.syncData(f.Fd()); !done || err != nil {
+					t.Errorf("done %v, error %v", done, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// What the system does not accept is left to fdatasync, which says why it fails.
+func TestSyncerLeavesTheRest(t *testing.T) {
+	s := newSyncer()
+	if s == nil {
+		t.Skip("the system does not allow AIO")
+	}
+	defer s.close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	if done, err := s.syncData(write.Fd()); done || err != nil {
+		t.Errorf("a pipe: done %v, error %v", done, err)
+	}
+	if done, err := (*syncer)(nil).syncData(read.Fd()); done || err != nil {
+		t.Errorf("without AIO: done %v, error %v", done, err)
+	}
+}
+
+// An engine that is closed leaves no descriptor behind.
+func TestClosedEngineHasNoDescriptors(t *testing.T) {
+	count := func() int {
+		names, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(names)
+	}
+	once := func() {
+		e := start(t, Options{Dir: t.TempDir()})
+		set(t, e, "k", "v")
+		stop(t, e)
+	}
+	once() // what the process keeps
+	before := count()
+	once()
+	if after := count(); after > before {
+		t.Errorf("%d descriptors, then %d", before, after)
+	}
+}
