@@ -80,6 +80,9 @@ const (
 	kinds = 50
 	// slowest is the longest latency that is told apart from longer ones.
 	slowest = time.Minute
+	// lastCall is how long a call may go on when the time of a workload is over. It is not cut off at once: a server
+	// that does not notice would make a collection again after it was dropped.
+	lastCall = 10 * time.Second
 )
 
 // Run runs a workload until its time is over or ctx ends.
@@ -94,6 +97,12 @@ func Run(ctx context.Context, target Target, o Options) (*Result, error) {
 		defer cancel()
 		_ = clock.Pause(ctx, o.Duration) // it fails when ctx has ended, too
 	}()
+	calls, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	context.AfterFunc(ctx, func() {
+		_ = clock.Pause(calls, lastCall) // it fails when all calls have ended
+		cut()
+	})
 	total, watch := newResult(), clock.Start()
 	var (
 		wait sync.WaitGroup
@@ -103,7 +112,7 @@ func Run(ctx context.Context, target Target, o Options) (*Result, error) {
 		wait.Go(func() {
 			c := &client{target: target, options: o, out: newResult(), name: fmt.Sprintf("%x-%d", o.Seed, n),
 				random: rand.New(rand.NewPCG(o.Seed, uint64(n)))}
-			c.run(ctx)
+			c.run(ctx, calls)
 			mu.Lock()
 			defer mu.Unlock()
 			total.add(c.out)
@@ -132,11 +141,12 @@ type ending struct {
 	at time.Time
 }
 
-func (c *client) run(ctx context.Context) {
+// run does calls until ctx ends.
+func (c *client) run(ctx, calls context.Context) {
 	for ctx.Err() == nil {
 		op := c.choose()
 		watch := clock.Start()
-		err := c.do(ctx, op)
+		err := c.do(calls, op)
 		if ctx.Err() != nil {
 			return // the time was over in the middle of it
 		}
