@@ -68,7 +68,7 @@ async function follow(container, from, found, pages = 1000) {
 }
 
 for (const [ranges, splits] of [[1, ["0", "1"]], [4, ["0", "2"]]]) {
-  describe(`a container of ${ranges}`, () => {
+  describe(`ranges: ${ranges}`, () => {
     // Not with forceQueryPlan: a query that the SDK merges asks the range that was split again and again. bufferMore
     // keeps the 410 in its buffer, and what would replace the range waits for it to be thrown
     // (@azure/cosmos/dist/esm/queryExecutionContext/documentProducer.js, parallelQueryExecutionContextBase.js).
@@ -112,7 +112,7 @@ for (const [ranges, splits] of [[1, ["0", "1"]], [4, ["0", "2"]]]) {
       assert.deepEqual(sorted(found), [...numbers, 60]);
     });
 
-    test("reads, writes and bulk", async () => {
+    test("reads and writes", async () => {
       const container = await filled(ranges);
       await container.items.readAll().fetchAll();
       for (const range of splits) await split(container, range);

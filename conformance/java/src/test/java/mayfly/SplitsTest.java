@@ -42,7 +42,7 @@ class SplitsTest {
             CosmosDatabase database = Cosmos.newDatabase(mayfly);
             database.createContainer("things", "/pk");
             CosmosContainer c = database.getContainer("things");
-            NUMBERS.forEach(n -> c.createItem(numbered(n)));
+            NUMBERS.forEach(n -> c.createItem(numbered(n * 7 % 60))); // not in the order of the numbers
             return new Filled(this, database, c);
         }
     }
