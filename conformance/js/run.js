@@ -24,7 +24,14 @@ try {
   if (!several) writeFileSync(authority, await (await fetch(`${mayfly.http}/_mayfly/ca.pem`)).text());
   const tests = spawn(process.execPath, ["--test", "--test-timeout=180000", "--test-reporter=spec", ...process.argv.slice(2)], {
     cwd: new URL(".", import.meta.url),
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority, TESTED_HTTP: mayfly.http, TESTED_HTTPS: mayfly.https, TESTED_MONGO_URI: mongo.uri() },
+    env: {
+      ...process.env,
+      NODE_EXTRA_CA_CERTS: authority,
+      TESTED_ADMIN: mayfly.admin,
+      TESTED_HTTP: mayfly.http,
+      TESTED_HTTPS: mayfly.https,
+      TESTED_MONGO_URI: mongo.uri(),
+    },
     stdio: "inherit",
   });
   [code] = await once(tests, "exit");

@@ -6,6 +6,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -58,6 +59,21 @@ class Mayfly:
         """Moves a virtual clock; what is due by then has happened when it returns."""
         body = json.dumps({"duration": f"{seconds}s"}).encode()
         urllib.request.urlopen(urllib.request.Request(self._admin + "/clock/advance", data=body)).close()
+
+    def split(self, container, range_id):
+        """Splits a range of a container, dbs/…/colls/…, and waits for the end."""
+        _, database, _, name = container.split("/")
+        ranges = f"{self._admin}/_mayfly/v1/databases/{database}/containers/{name}/ranges"
+        headers = {"Content-Type": "application/json"}
+        urllib.request.urlopen(urllib.request.Request(f"{ranges}/{range_id}/split", b"{}", headers)).close()
+        while True:
+            with urllib.request.urlopen(ranges) as answer:
+                now = json.load(answer)
+            if not now.get("split"):
+                break
+            time.sleep(0.01)
+        if any(r["id"] == range_id for r in now["ranges"]):
+            raise RuntimeError(f"range {range_id} of {container} was not split")
 
     def stop(self):
         self._process.terminate()

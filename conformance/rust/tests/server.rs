@@ -55,6 +55,23 @@ impl Server {
         assert_eq!(status / 100, 2, "advance by {seconds} s: {answer}");
     }
 
+    /// Splits a range of a container and waits for the end.
+    pub fn split(&self, database: &str, container: &str, range: &str) {
+        let ranges = format!("/_mayfly/v1/databases/{database}/containers/{container}/ranges");
+        let (status, answer) = http(&self.admin, "POST", &format!("{ranges}/{range}/split"), "{}").expect("reach the admin API");
+        assert_eq!(status, 202, "split range {range}: {answer}");
+        loop {
+            let (_, list) = http(&self.admin, "GET", &ranges, "").expect("reach the admin API");
+            let list: serde_json::Value = serde_json::from_str(&list).unwrap_or_else(|e| panic!("{e}: {list}"));
+            if list["split"].is_null() {
+                let left = list["ranges"].as_array().expect("ranges").iter().any(|r| r["id"] == range);
+                assert!(!left, "range {range} was not split");
+                return;
+            }
+            sleep(Duration::from_millis(10));
+        }
+    }
+
     /// The certificate of the server's own authority, in PEM.
     pub fn authority(&self) -> String {
         let (status, pem) = http(&self.nosql, "GET", "/_mayfly/ca.pem", "").expect("reach the NoSQL API");
@@ -118,7 +135,7 @@ fn http(address: &str, method: &str, path: &str, body: &str) -> std::io::Result<
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(60)))?;
     let length = body.len();
-    write!(stream, "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: {length}\r\n\r\n{body}")?;
+    write!(stream, "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));

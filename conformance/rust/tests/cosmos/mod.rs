@@ -7,6 +7,7 @@ mod items;
 mod lifetime;
 mod queries;
 mod ranges;
+mod splits;
 mod ttlvalues;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,5 +1,8 @@
 package mayfly;
 
+import static mayfly.Cosmos.item;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -113,6 +116,24 @@ final class Mayfly {
     void advance(long seconds) {
         send(HttpRequest.newBuilder(URI.create(admin + "/clock/advance"))
                 .POST(HttpRequest.BodyPublishers.ofString("{\"duration\":\"" + seconds + "s\"}")));
+    }
+
+    /** Splits a range of a container and waits for the end. */
+    void split(String database, String container, String range) {
+        String ranges = admin + "/_mayfly/v1/databases/" + database + "/containers/" + container + "/ranges";
+        send(HttpRequest.newBuilder(URI.create(ranges + "/" + range + "/split")).header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString("{}")));
+        while (true) {
+            JsonNode now = item("%s", send(HttpRequest.newBuilder(URI.create(ranges))));
+            if (!now.hasNonNull("split")) {
+                for (JsonNode one : now.get("ranges")) {
+                    if (one.get("id").asText().equals(range)) {
+                        throw new IllegalStateException("range " + range + " was not split");
+                    }
+                }
+                return;
+            }
+        }
     }
 
     private String send(HttpRequest.Builder request) {
