@@ -31,6 +31,7 @@ type Container struct {
 
 	writing  atomic.Uint64 // writes under way, and documents written, see BeginWrite
 	settling chan struct{} // holds a value while one request settles for all, see settle
+	looking  chan struct{} // holds a value while one request looks for all whether a split is over, see await
 	settled  atomic.Int64  // every write that is not visible yet has seen this instant
 }
 

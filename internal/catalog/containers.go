@@ -53,7 +53,8 @@ func (c *Catalog) resumeContainer(ctx context.Context, ct *Container) error {
 
 func (c *Catalog) newContainer(id uint32, db *Database, st *State) *Container {
 	ct := &Container{ID: id, Database: db, engine: c.engine, authority: c.authority, floor: &c.floor,
-		numbers: &c.numbers, settling: make(chan struct{}, 1)}
+		numbers: &c.numbers, settling: make(chan struct{}, 1),
+		looking: make(chan struct{}, 1)}
 	ct.state.Store(st)
 	return ct
 }

@@ -258,37 +258,49 @@ const longestPoll = 50 * time.Millisecond
 // Unsealed waits until the split that v sees is over, or is no longer sealed. It fails with fault.Busy if that takes
 // long.
 func (v View) Unsealed(ctx context.Context) error {
-	watch := clock.Start()
-	return v.Container.await(ctx, func(st *State) (bool, error) {
-		if !st.Splitting.Same(v.Splitting) || !st.Splitting.Sealed {
-			return true, nil
-		}
-		if watch.Elapsed() > sealWait {
-			return false, errSealed
-		}
-		return false, nil
+	limited, cancel := context.WithTimeout(ctx, sealWait)
+	defer cancel()
+	err := v.Container.await(limited, func(st *State) bool {
+		return !st.Splitting.Same(v.Splitting) || !st.Splitting.Sealed
 	})
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return errSealed
+	}
+	return err
 }
 
 // SplitOver waits until a split has ended, or has begun again. A deleted container is ErrNoOwner.
 func (c *Container) SplitOver(ctx context.Context, split *Split) error {
-	return c.await(ctx, func(st *State) (bool, error) { return !st.Splitting.Same(split), nil })
+	return c.await(ctx, func(st *State) bool { return !st.Splitting.Same(split) })
 }
 
-// await looks at the state of the container now and then until over says so.
-func (c *Container) await(ctx context.Context, over func(*State) (bool, error)) error {
-	for pause := time.Millisecond; ; pause = min(2*pause, longestPoll) {
-		v, err := c.Enter(ctx, 0)
-		if err != nil {
-			return err
-		}
-		if over, err := over(v.State); over || err != nil {
-			return err
-		}
-		if err := clock.Pause(ctx, pause); err != nil {
+// await returns when over says of the newest state that it is over. One of those who wait looks at it now and then, for
+// all of them: a look asks the engine where several processes share the data.
+func (c *Container) await(ctx context.Context, over func(*State) bool) error {
+	for pause := time.Millisecond; !over(c.State()); pause = min(2*pause, longestPoll) {
+		if err := c.look(ctx, pause, over); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// look brings the state up to date after a pause, unless it is over by the time that it is its turn.
+func (c *Container) look(ctx context.Context, pause time.Duration, over func(*State) bool) error {
+	select {
+	case c.looking <- struct{}{}:
+		defer func() { <-c.looking }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if over(c.State()) {
+		return nil
+	}
+	if err := clock.Pause(ctx, pause); err != nil {
+		return err
+	}
+	_, err := c.Enter(ctx, 0)
+	return err
 }
 
 // Moved returns the present state if a split has replaced a range since known, else nil. It is for requests that have

@@ -12,6 +12,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // splitPoll is the pause between two looks at a split that is under way.
@@ -23,28 +24,18 @@ type adminRanges struct{ *Node }
 func (n adminRanges) List(ctx context.Context, c *catalog.Container) (list admin.RangeList, err error) {
 	ctx, leave := n.gate.enterLong(ctx)
 	defer leave()
-	v, err := c.Enter(ctx, n.clock.Now().Unix())
+	v, usage, err := n.rangesNow(ctx, c)
 	if err != nil {
 		return list, whyEnded(ctx, err)
 	}
-	usage, err := n.store.UsageByRange(ctx, v)
-	if err != nil {
-		return list, whyEnded(ctx, err)
-	}
-	st := c.State() // usage is about the ranges of this state or, for a moment, of the one before
 	for _, u := range usage {
-		r, there := st.RangeNumbered(u.Number)
-		if !there {
-			if r, there = v.RangeNumbered(u.Number); !there {
-				continue
-			}
-		}
+		r, _ := v.RangeNumbered(u.Number)
 		list.Ranges = append(list.Ranges, admin.RangeState{
 			ID: rangeID(r.Number), Min: fmt.Sprintf("%X", r.Low), Max: fmt.Sprintf("%X", r.High),
 			Parents: rangeIDs(r.Parents...), Items: int64(u.Documents), Bytes: int64(u.Bytes),
 		})
 	}
-	if split := st.Splitting; split != nil {
+	if split := v.Splitting; split != nil {
 		done, total, err := n.store.SplitProgress(ctx, c)
 		if err != nil {
 			return list, whyEnded(ctx, err)
@@ -53,6 +44,26 @@ func (n adminRanges) List(ctx context.Context, c *catalog.Container) (list admin
 			At: fmt.Sprintf("%X", split.Bound), Sealed: split.Sealed, Done: int64(done), Total: int64(total)}
 	}
 	return list, nil
+}
+
+// rangesNow is a view of a container, and the usage of each of its ranges. Usage is counted a moment after the view; if
+// a split has ended in between, both are asked again.
+func (n adminRanges) rangesNow(ctx context.Context, c *catalog.Container) (
+	v catalog.View, usage []store.RangeUsage, err error,
+) {
+	for {
+		if v, err = c.Enter(ctx, n.clock.Now().Unix()); err != nil {
+			return v, nil, err
+		}
+		if usage, err = n.store.UsageByRange(ctx, v); err != nil {
+			return v, nil, err
+		}
+		if slices.EqualFunc(usage, v.Ranges(), func(u store.RangeUsage, r catalog.Range) bool {
+			return u.Number == r.Number
+		}) {
+			return v, usage, nil
+		}
+	}
 }
 
 func rangeID(number uint16) string { return strconv.Itoa(int(number)) }

@@ -24,7 +24,7 @@ type splitLimits struct {
 }
 
 // splitCosts is changed by tests only.
-var splitCosts = splitLimits{documents: 200, bytes: 1 << 20, entries: 2_000, left: 1_000, steps: 32}
+var splitCosts = splitLimits{documents: 200, bytes: 1 << 20, entries: 2_000, left: 100, steps: 32}
 
 // Split begins to divide a range of a container, at a bound as catalog.BeginSplit takes it. The work goes on in the
 // background, in this process or another one; catalog.State.Splitting is nil at its end.
