@@ -32,7 +32,7 @@ build: ## Build ./mayfly
 
 test: lint ## Lint, all tests in random order, those of RACED under the race detector, a release, and the official SDKs against the binary
 	go test -shuffle=on ./...
-	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; go test -race -short -shuffle=on $(RACED); \
+	@if [ "$$(go env CGO_ENABLED)" = 1 ]; then set -x; go test -race -short -shuffle=on -timeout 20m $(RACED); \
 	elif [ -n "$$CI" ]; then echo "the race detector needs a C compiler"; exit 1; \
 	else echo "race: skipped, because the race detector needs a C compiler"; fi
 	cd release && go vet ./... && go test ./...

@@ -196,3 +196,11 @@ func (w *world) consistent() {
 		w.t.FailNow()
 	}
 }
+
+// times is n, or a third of it where tests are to be short: the race detector makes each run ten times as long.
+func times(n int) int {
+	if testing.Short() {
+		return max(1, n/3)
+	}
+	return n
+}

@@ -39,7 +39,7 @@ const (
 // that of the sequences of each range, explains everything that anyone was told. In it a document that is dead once
 // stays dead.
 func TestLinearizable(t *testing.T) {
-	for run := range *histories {
+	for run := range times(*histories) {
 		s := *seed
 		if s == 0 {
 			s = rand.Uint64()

@@ -92,7 +92,7 @@ func idsOf(list []*item) string {
 }
 
 func TestModel(t *testing.T) {
-	for run := range *runs {
+	for run := range times(*runs) {
 		s := *seed
 		if s == 0 {
 			s = rand.Uint64()

@@ -31,7 +31,8 @@ func TestRangesAnswerAlike(t *testing.T) {
 		def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/a"}, {Path: "/b", Descending: true}}}
 		worlds = append(worlds, newWorld(t, def))
 	}
-	for round := range 6 {
+	rounds := times(6)
+	for round := range rounds {
 		for _, w := range worlds {
 			churn(w, rand.New(rand.NewPCG(s, uint64(round))))
 		}
@@ -55,7 +56,7 @@ func TestRangesAnswerAlike(t *testing.T) {
 		}
 		for _, w := range worlds {
 			w.consistent()
-			if round == 3 {
+			if round == rounds/2 {
 				w.reopen()
 			}
 		}

@@ -384,7 +384,7 @@ func (w *world) member(verb store.Verb, n int) store.Op {
 // TestSharedLinearizable is TestLinearizable with clients of three processes, while policies and indexing are changed
 // through all of them.
 func TestSharedLinearizable(t *testing.T) {
-	for run := range max(1, *histories/2) {
+	for run := range times(max(1, *histories/2)) {
 		s := *seed
 		if s == 0 {
 			s = rand.Uint64()

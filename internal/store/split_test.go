@@ -111,7 +111,7 @@ func TestSplitRangesAnswerAlike(t *testing.T) {
 	}
 	selections := rangeSelections(worlds[0])
 	splits := rand.New(rand.NewPCG(s, 99))
-	for round := range 4 {
+	for round := range times(4) {
 		for i, w := range worlds {
 			churn(w, rand.New(rand.NewPCG(s, uint64(round))))
 			if i > 0 {
