@@ -30,7 +30,7 @@ func startNodes(t *testing.T, count int) (c *cluster, nodes []*node.Node) {
 	t.Helper()
 	c = newCluster(t)
 	for range count {
-		e := c.process(t, Options{})
+		e := c.process(t, Options{Timeout: time.Minute})
 		n, err := node.Start(t.Context(), node.Options{
 			Engine: e, NoSQL: "127.0.0.1:0", Mongo: node.Mongo{Address: "127.0.0.1:0"}, TLS: node.TLS{Off: true},
 			Key: node.WellKnownKey,
