@@ -9,9 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mayflydb/mayfly/conformance/loopback"
 )
 
 const azcosmosModule = "github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
@@ -102,22 +103,22 @@ func listedTests(t *testing.T, suite string) (names []string) {
 
 // gateways are the ports of the two gateways that the emulator has, and what
 // they are here.
-type gateways struct{ routing, compute int }
+type gateways struct{ routing, compute string }
 
 // suiteServer starts mayfly with the properties of the emulator that the suite
 // expects: on the emulator's own ports, or others when they are taken.
 func suiteServer(t *testing.T) (*server, gateways) {
 	t.Helper()
-	ports, err := freePorts(3)
-	ok(t, "free ports", err)
-	at := gateways{unlessTaken(t, 8081, ports[1]), unlessTaken(t, 8903, ports[2])}
+	admin, err := loopback.Free()
+	ok(t, "find a free address", err)
+	at := gateways{unlessTaken(t, "8081"), unlessTaken(t, "8903")}
 	s := &server{
-		nosql: "127.0.0.1:" + strconv.Itoa(at.routing),
-		admin: "127.0.0.1:" + strconv.Itoa(ports[0]),
+		nosql: "127.0.0.1:" + at.routing,
+		admin: admin,
 		flags: []string{
 			"--memory", "--consistency", "Strong", "--region", "South Central US", "--cross-partition", "strict",
-			"--advertise", fmt.Sprintf("https://127.0.0.1:%d/", at.routing),
-			"--nosql-compute", "127.0.0.1:" + strconv.Itoa(at.compute),
+			"--advertise", fmt.Sprintf("https://127.0.0.1:%s/", at.routing),
+			"--nosql-compute", "127.0.0.1:" + at.compute,
 		},
 	}
 	ok(t, "start", s.run())
@@ -125,10 +126,13 @@ func suiteServer(t *testing.T) (*server, gateways) {
 	return s, at
 }
 
-func unlessTaken(t *testing.T, port, other int) int {
-	l, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+func unlessTaken(t *testing.T, port string) string {
+	l, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
-		t.Logf("port %d is taken, the suite is pointed at %d", port, other)
+		address, err := loopback.Free()
+		ok(t, "find a free address", err)
+		_, other, _ := net.SplitHostPort(address)
+		t.Logf("port %s is taken, the suite is pointed at %s", port, other)
 		return other
 	}
 	l.Close()
@@ -140,7 +144,7 @@ func retarget(t *testing.T, suite string, at gateways) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(suite, "emulator*_test.go"))
 	ok(t, "find the suite", err)
-	routing, compute := fmt.Sprintf(":%d/", at.routing), fmt.Sprintf(":%d/", at.compute)
+	routing, compute := ":"+at.routing+"/", ":"+at.compute+"/"
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		ok(t, "read the suite", err)

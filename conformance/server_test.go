@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/azcosmos"
 
+	"github.com/mayflydb/mayfly/conformance/loopback"
 	"github.com/mayflydb/mayfly/conformance/several"
 )
 
@@ -77,34 +77,18 @@ func start(t testing.TB, flags ...string) *server {
 // launch starts the binary on two free ports and returns when it is ready.
 func launch(flags ...string) (s *server, err error) {
 	for range 3 { // another program may take a port before mayfly does
-		ports, err := freePorts(2)
-		if err != nil {
+		s = &server{flags: flags}
+		if s.nosql, err = loopback.Free(); err != nil {
 			return nil, err
 		}
-		s = &server{
-			nosql: fmt.Sprintf("127.0.0.1:%d", ports[0]),
-			admin: fmt.Sprintf("127.0.0.1:%d", ports[1]),
-			flags: flags,
+		if s.admin, err = loopback.Free(); err != nil {
+			return nil, err
 		}
 		if err = s.run(); err == nil || !strings.Contains(err.Error(), "address already in use") {
 			return s, err
 		}
 	}
 	return s, err
-}
-
-// freePorts returns n different ports that nothing listens on at the moment.
-func freePorts(n int) ([]int, error) {
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // at the end, so that no two are equal
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
 }
 
 // run starts the process, again after a kill: same ports, same data.

@@ -67,14 +67,14 @@ async function launch(admin, ...flags) {
   throw new Error(`mayfly did not get ready\n${output}`);
 }
 
+/** n different ports that nothing listens on, below those that systems give to connections and to port 0 (../loopback). */
 async function freePorts(n) {
-  const servers = await Promise.all(
-    Array.from({ length: n }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
+  const servers = [];
+  while (servers.length < n) {
+    const server = createServer().listen(10240 + Math.floor(Math.random() * 22528), "127.0.0.1");
+    const free = await once(server, "listening").then(() => true, () => false);
+    if (free) servers.push(server);
+  }
   return Promise.all(
     servers.map(async (server) => {
       const { port } = server.address();

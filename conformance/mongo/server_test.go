@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -20,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/mayflydb/mayfly/conformance/loopback"
 	"github.com/mayflydb/mayfly/conformance/several"
 )
 
@@ -69,10 +69,9 @@ func start(t testing.TB, flags ...string) *server {
 
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.Free()
 	must(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // run starts the process, again after a kill: same ports, same data.

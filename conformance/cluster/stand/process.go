@@ -8,13 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mayflydb/mayfly/conformance/loopback"
 )
 
 // patience is how long a process may take to be ready, or to end.
@@ -114,16 +115,14 @@ func (p *Process) Stop() error {
 // Signal sends the process a signal, for example to stop it in its tracks.
 func (p *Process) Signal(s syscall.Signal) error { return p.run.Process.Signal(s) }
 
-// Address takes a free loopback address. Another program may take it before
-// its user does; the user then fails to start.
+// Address returns a free loopback address.
 func Address(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.Free()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // An output keeps the last of what a process printed.

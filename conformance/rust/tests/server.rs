@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -124,10 +125,17 @@ fn binary() -> &'static Path {
     })
 }
 
-/// Three addresses that nothing listens on at the moment, all different.
+/// Three addresses that nothing listens on at the moment, all different, never given twice. Their ports are below those
+/// that systems give to connections and to port 0 (../../loopback).
 fn free_addresses() -> [String; 3] {
-    let listeners = [(); 3].map(|()| TcpListener::bind("127.0.0.1:0").expect("find a free port"));
-    listeners.map(|l| l.local_addr().expect("read the port").to_string())
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    [(); 3].map(|()| loop {
+        let n = std::process::id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let address = format!("127.0.0.1:{}", 10240 + n % 22528);
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    })
 }
 
 /// One request without a client library: status and body.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/conformance/cluster/balancer"
+	"github.com/mayflydb/mayfly/conformance/loopback"
 )
 
 // processes is how many there are.
@@ -167,12 +167,11 @@ func (f flagged) own(i int) (map[string]string, error) {
 		case len(each) == processes:
 			own[name] = each[i]
 		case len(each) == 1:
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			free, err := loopback.Free()
 			if err != nil {
 				return nil, err
 			}
-			defer l.Close()
-			own[name] = l.Addr().String()
+			own[name] = free
 		default:
 			return nil, fmt.Errorf("%s %s: give one address, or %d", name, address, processes)
 		}
