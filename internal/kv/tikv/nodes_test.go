@@ -299,7 +299,8 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 	c, nodes := startNodes(t, 3)
 	asks(t, nodes[0], "POST", "/dbs", "", `{"id":"d"}`, 201, "")
 	asks(t, nodes[0], "POST", "/dbs/d/colls", "", containerWith(""), 201, "")
-	g := &graveyard{dead: map[string]bool{}}
+	const each = 90 // documents of a round: what readers have to look at must not grow with the speed of writers
+	g := &graveyard{dead: map[string]bool{}, next: make(chan struct{}, each)}
 	over := make(chan struct{})
 	var running sync.WaitGroup
 	for i, n := range nodes {
@@ -307,6 +308,9 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 		running.Go(func() { g.read(t, n, over) })
 	}
 	for round := range 6 {
+		for range each - len(g.next) {
+			g.next <- struct{}{}
+		}
 		short := round%2 == 0
 		policy, want := "", 200
 		if short {
@@ -320,7 +324,7 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 		for _, n := range nodes {
 			asks(t, n, "GET", inC+"/"+id, "x", "", want, "")
 		}
-		for deadline := clock.Start(); g.looked.Load() < before+30; { // readers see this policy, too
+		for deadline := clock.Start(); g.looked.Load() < before+12; { // readers see this policy, too
 			if deadline.Elapsed() > time.Minute {
 				t.Fatal("the readers are stuck")
 			}
@@ -342,19 +346,20 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 // A graveyard knows what is dead.
 type graveyard struct {
 	looked atomic.Int64
+	next   chan struct{} // gives writers their turns
 
 	mu      sync.Mutex
 	written []string
 	dead    map[string]bool
 }
 
-// write creates documents until it is over.
+// write creates documents, one for each turn, until it is over.
 func (g *graveyard) write(t *testing.T, n *node.Node, name string, over <-chan struct{}) {
 	for i := 0; ; i++ {
 		select {
 		case <-over:
 			return
-		default:
+		case <-g.next:
 		}
 		id := fmt.Sprintf("%s-%d", name, i)
 		response, text, err := ask(t.Context(), n, "POST", inC, "x", fmt.Sprintf(`{"id":%q,"p":"x"}`, id))
