@@ -18,6 +18,9 @@ func Start() Stopwatch { return Stopwatch{time.Now()} }
 // Elapsed is the time since Start.
 func (s Stopwatch) Elapsed() time.Duration { return time.Since(s.start) }
 
+// Later calls f in its own goroutine after d, unless the timer is stopped.
+func Later(d time.Duration, f func()) *time.Timer { return time.AfterFunc(d, f) }
+
 // Pause waits for d of the machine's time, or until ctx ends, whose error it
 // then returns. It paces background work and decides nothing.
 func Pause(ctx context.Context, d time.Duration) error {

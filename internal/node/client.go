@@ -28,6 +28,7 @@ type clientKey struct{}
 
 // arrived remembers a new connection. Its requests find it in their context, so that they need no lock.
 func (e *endpoint) arrived(ctx context.Context, conn net.Conn) context.Context {
+	e.connections.Add(1)
 	c := &client{number: e.arrivals.Add(1), remote: conn.RemoteAddr().String(), since: clock.Wall().UTC()}
 	e.clients.Store(conn, c)
 	return context.WithValue(ctx, clientKey{}, c)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/http1"
 )
 
 // Limits on how long a slow client may occupy a connection. The handler of each API limits the size of bodies.
@@ -35,7 +36,7 @@ type endpoint struct {
 	name      string
 	listeners []net.Listener // the first is on the address that was asked for
 	scheme    string         // of the URL that clients should prefer
-	server    *http.Server
+	server    *http1.Server
 	handler   http.Handler // of the present data, see Node.gated
 	log       *slog.Logger
 	serving   sync.WaitGroup // each Serve that has not returned
@@ -149,17 +150,19 @@ func (e *endpoint) serve(handler http.Handler, response time.Duration) {
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(true)
 	protocols.SetUnencryptedHTTP2(true)
-	e.server = &http.Server{
-		Handler:           framed(handler),
-		Protocols:         protocols,
-		ReadHeaderTimeout: headerTime,
-		ReadTimeout:       requestTime,
-		WriteTimeout:      response,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ConnContext:       e.arrived,
-		ConnState:         e.connected,
-		ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),
+	e.server = &http1.Server{
+		HTTP: &http.Server{
+			Handler:           framed(handler),
+			Protocols:         protocols,
+			ReadHeaderTimeout: headerTime,
+			ReadTimeout:       requestTime,
+			WriteTimeout:      response,
+			IdleTimeout:       idleTime,
+			MaxHeaderBytes:    maxHeaderBytes,
+			ErrorLog:          slog.NewLogLogger(e.log.Handler(), slog.LevelDebug),
+		},
+		Arrived: e.arrived,
+		Left:    e.left,
 	}
 	for _, l := range e.listeners {
 		e.serving.Go(func() {
@@ -201,15 +204,10 @@ func (e *endpoint) counted(next http.Handler) http.Handler {
 	})
 }
 
-// connected counts connections.
-func (e *endpoint) connected(conn net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		e.connections.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		e.connections.Add(-1)
-		e.clients.Delete(conn)
-	}
+// left forgets a connection that has ended.
+func (e *endpoint) left(conn net.Conn) {
+	e.connections.Add(-1)
+	e.clients.Delete(conn)
 }
 
 // cutOff ends all connections, and so the requests that run. The endpoint goes on accepting others.

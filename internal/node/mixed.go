@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/clock"
+	"github.com/mayflydb/mayfly/internal/http1"
 )
 
 // firstBytesTime is how long a client may take to send its first bytes.
@@ -75,7 +76,7 @@ func (s *mixedListener) detect(conn net.Conn) {
 		return
 	}
 	conn.SetReadDeadline(time.Time{})
-	var out net.Conn = &peeked{Conn: conn, first: first[:]}
+	var out net.Conn = &http1.Replay{Conn: conn, First: first[:]}
 	if tlsRecord(first) {
 		out = tls.Server(out, s.config)
 	}
@@ -130,19 +131,4 @@ func (s *mixedListener) Close() error {
 	}
 	s.waiting = nil
 	return err
-}
-
-// peeked is a connection whose first bytes have been read already.
-type peeked struct {
-	net.Conn
-	first []byte
-}
-
-func (p *peeked) Read(b []byte) (int, error) {
-	if len(p.first) == 0 {
-		return p.Conn.Read(b)
-	}
-	n := copy(b, p.first)
-	p.first = p.first[n:]
-	return n, nil
 }

@@ -331,7 +331,8 @@ func TestCloseGivesUpOnWhatNeverEnds(t *testing.T) {
 		t.Error(err)
 	}
 	w := httptest.NewRecorder()
-	if d.server.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil)); w.Code != http.StatusServiceUnavailable {
+	d.server.HTTP.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("request after close: %d, want 503", w.Code)
 	}
 	close(release)
