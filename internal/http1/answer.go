@@ -26,7 +26,7 @@ const (
 type answer struct {
 	c       *conn
 	header  http.Header
-	order   []string // names of header, sorted
+	order   []string // valid names of the header of the answer before, sorted
 	status  int      // 0: not known yet
 	length  int64    // of the body, as declared; -1: not declared
 	written int64    // bytes of the body
@@ -50,11 +50,11 @@ func (a *answer) open(c *conn) {
 		header = http.Header{}
 	}
 	clear(header)
-	order, out, body := a.order[:0], a.out[:0], a.body[:0]
+	out, body := a.out[:0], a.body[:0]
 	if cap(out) > 2*gathered {
 		out = nil
 	}
-	a.c, a.header, a.order, a.out, a.body = c, header, order, out, body
+	a.c, a.header, a.out, a.body = c, header, out, body
 	a.status, a.length, a.written = 0, -1, 0
 	a.bare, a.chunked, a.pending, a.typed, a.last, a.broken = false, false, false, false, false, nil
 	a.timed.Store(false)
@@ -98,14 +98,30 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
-// writeHeaders writes what the handler has set, in the order of names.
+// writeHeaders writes what the handler has set, in the order of names. Most answers on a connection have the names of
+// the one before.
 func (a *answer) writeHeaders() {
+	start := len(a.out)
+	if len(a.order) == len(a.header) && a.writeInOrder() {
+		return
+	}
+	a.out, a.order, a.length, a.typed = a.out[:start], a.order[:0], -1, false
 	for name := range a.header {
-		a.order = append(a.order, name)
+		if !strings.ContainsAny(name, " \r\n:") {
+			a.order = append(a.order, name)
+		}
 	}
 	slices.Sort(a.order)
+	a.writeInOrder()
+}
+
+// writeInOrder is writeHeaders if the names are those of a.order, and else returns false.
+func (a *answer) writeInOrder() bool {
 	for _, name := range a.order {
-		values := a.header[name]
+		values, ok := a.header[name]
+		if !ok {
+			return false
+		}
 		switch name {
 		case "Connection":
 			if len(values) > 0 && strings.EqualFold(values[0], "close") {
@@ -123,13 +139,11 @@ func (a *answer) writeHeaders() {
 		case "Transfer-Encoding":
 			continue
 		}
-		if strings.ContainsAny(name, " \r\n:") {
-			continue
-		}
 		for _, value := range values {
 			a.line(name, value)
 		}
 	}
+	return true
 }
 
 // line writes one header. As in net/http, line breaks within a value become spaces.
