@@ -55,7 +55,8 @@ func BenchmarkClusterReads(b *testing.B) {
 		batch := container.NewTransactionalBatch(azcosmos.NewPartitionKeyString("0"))
 		for i := range int64(100) {
 			n := (from + i) * 7 % items // in no order
-			batch.CreateItem(fmt.Appendf(nil, `{"id":"%d","pk":"0","n":%d,"paid":%t,"text":"%0960d"}`, n, n, n%2 == 0, n), nil)
+			batch.CreateItem(fmt.Appendf(nil,
+				`{"id":"%d","pk":"0","n":%d,"paid":%t,"text":"%0960d"}`, n, n, n%2 == 0, n), nil)
 		}
 		if done, err := container.ExecuteTransactionalBatch(b.Context(), batch, nil); err != nil || !done.Success {
 			b.Fatal(err)

@@ -66,8 +66,9 @@ type Values interface {
 	Value(i int) ([]byte, error)
 }
 
-// GetAll calls use with the value of each of the keys in their order, nil if the key is absent: all read at once if r is
-// a MultiReader, else one by one. The value is valid during the call only. GetAll returns an error of use unchanged.
+// GetAll calls use with the value of each of the keys in their order, nil if the key is absent. They are read at once
+// if r is a MultiReader, else one by one. The value is valid during the call only. GetAll returns an error of use
+// unchanged.
 func GetAll(ctx context.Context, r Reader, keys [][]byte, use func(i int, value []byte) error) error {
 	many, ok := r.(MultiReader)
 	if !ok {
@@ -257,9 +258,10 @@ type (
 	// MultiReader. PageBytes is how much memory the present page takes.
 	Pager interface{ PageBytes() int }
 
-	// A MultiReader is a snapshot, or the Reader of a view, of an engine on other machines, where to read several keys
-	// takes about as long as to read one. The keys may be in any order. What is fetched at once is bounded by the
-	// caller alone. ctx applies to the Values as well, and the caller leaves the keys as they are while it uses them.
+	// A MultiReader is an engine on other machines, a snapshot of it, or the Reader of a view: to read several keys
+	// takes about as long there as to read one, and gives one consistent state. The keys may be in any order. What is
+	// fetched at once is bounded by the caller alone. ctx applies to the Values as well, and the caller leaves the keys
+	// as they are while it uses them.
 	MultiReader interface {
 		GetAll(ctx context.Context, keys [][]byte) (Values, error)
 	}

@@ -49,7 +49,7 @@ func (s *Store) changes(
 	}
 	records := newFetcher(snapshot)
 	ahead := &lookahead{ctx: ctx, records: &records, rng: rng, visit: func(_ []byte, number uint64) error {
-		_, err := getRecord(ctx, &records, rng.Record(nil, number), func(h keys.Header, body doc.Doc) error {
+		_, err := records.record(ctx, rng, number, func(h keys.Header, body doc.Doc) error {
 			// A feed entry is deleted with its version, so within one snapshot it leads to exactly that version.
 			if dead(v, h, body) || !selects(v.State, scope, prefix, body) {
 				return nil

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/keys"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -26,6 +27,7 @@ type fetcher struct {
 	size  int            // keys to fetch next
 	have  map[string]fetchedKey
 	bytes int64 // of what it has
+	key   []byte
 }
 
 // A fetchedKey is where the value of a key is.
@@ -95,6 +97,14 @@ func (f *fetcher) Get(ctx context.Context, key []byte, use func(value []byte) er
 		return false, nil
 	}
 	return true, use(value)
+}
+
+// record calls use with the record of a number, and reports whether there is one.
+func (f *fetcher) record(
+	ctx context.Context, rng keys.Range, number uint64, use func(keys.Header, doc.Doc) error,
+) (found bool, err error) {
+	f.key = rng.Record(f.key[:0], number)
+	return getRecord(ctx, f, f.key, use)
 }
 
 // A lookahead calls visit for entries that lead to records of a range, in the order in which it sees them, while its

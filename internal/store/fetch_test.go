@@ -3,12 +3,17 @@ package store_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/kv"
@@ -26,6 +31,14 @@ func (e distant) Shared() bool { return true }
 func (e distant) Snapshot(ctx context.Context) (kv.Snapshot, error) {
 	s, err := e.Engine.Snapshot(ctx)
 	return distantSnapshot{distantReader{s, e.asked}, s}, err
+}
+
+func (e distant) Get(ctx context.Context, key []byte, use func([]byte) error) (bool, error) {
+	return distantReader{e.Engine, e.asked}.Get(ctx, key, use)
+}
+
+func (e distant) GetAll(ctx context.Context, keys [][]byte) (kv.Values, error) {
+	return distantReader{e.Engine, e.asked}.GetAll(ctx, keys)
 }
 
 func (e distant) View(ctx context.Context) (kv.View, error) {
@@ -182,6 +195,54 @@ func TestBatchReadsInGroups(t *testing.T) {
 	}
 	if got := len(strings.Fields(w.scan(access.Access{}))); got != documents-1 {
 		t.Errorf("%d documents, want %d", got, documents-1)
+	}
+	w.consistent()
+}
+
+// TestDatesAreReadInGroups walks along an index on dates, forward and back, and reclaims the documents that the dates
+// have ended.
+func TestDatesAreReadInGroups(t *testing.T) {
+	const documents = 200
+	s := newStreet(t, 1, collection("c", expiry.Unset))
+	w := s.worlds[0]
+	w.announce(catalog.NamedIndex{Name: "at", Columns: []catalog.NamedColumn{{Path: "at"}}, Expires: true, Seconds: 1})
+	w.ok(w.buildNamed())
+	for i := range documents {
+		body, err := bson.Marshal(bson.D{{Key: "_id", Value: i},
+			{Key: "at", Value: s.cluster.Now().Add(time.Duration(-i) * time.Millisecond)}})
+		w.ok(err)
+		_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true, Body: body})
+		w.ok(err)
+	}
+	var asked atomic.Int64
+	w.through(distant{s.cluster.Process(), &asked})
+	few := func(what string) {
+		t.Helper()
+		if n := asked.Swap(0); n > documents/4 {
+			t.Errorf("%s: the cluster was asked %d times for %d documents", what, n, documents)
+		}
+	}
+	for _, reverse := range []bool{false, true} {
+		asked.Store(0)
+		scan := access.IndexScan{Index: w.c.State().Named[0].ID, Reverse: reverse}
+		ids := []int64{}
+		for d, err := range w.store.Scan(t.Context(), w.view(), access.Access{Of: &access.IndexScans{scan}}) {
+			w.ok(err)
+			id, _ := doc.AsInt64Exact(doc.Lookup(d.Body, "_id"))
+			ids = append(ids, id)
+		}
+		few(fmt.Sprint("walk, in reverse: ", reverse))
+		if len(ids) != documents || slices.IsSorted(ids) != reverse {
+			t.Errorf("%d documents, in reverse %v: %v", len(ids), reverse, ids)
+		}
+	}
+	s.cluster.Move(10 * time.Second)
+	asked.Store(0)
+	done, err := w.store.Reclaim(t.Context(), w.c, w.now, 2*documents)
+	w.ok(err)
+	few("reclaiming")
+	if done.Documents != documents || done.More {
+		t.Errorf("%d documents are freed, want %d; more: %v", done.Documents, documents, done.More)
 	}
 	w.consistent()
 }

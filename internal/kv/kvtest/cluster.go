@@ -172,6 +172,16 @@ func (f *fetched) Value(i int) ([]byte, error) {
 
 func (f *fetched) PageBytes() int { return f.bytes }
 
+// GetAll reads the newest state.
+func (p *process) GetAll(ctx context.Context, keys [][]byte) (kv.Values, error) {
+	s, err := p.c.engine.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return farValues(ctx, s, keys)
+}
+
 // Apply commits b between two moments of the cluster's time. That is when the counters are passed and the bound is
 // checked; nobody sees the time of the commit before he sees the batch. As one batch at a time is in here, it holds all
 // counters from the beginning, and at its Time.

@@ -9,7 +9,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// getAll reads several keys at once, through a view and through a snapshot, where the engine can.
+// getAll reads several keys at once, through the engine, a view and a snapshot, where the engine can.
 func getAll(t *testing.T, e kv.Engine) {
 	large := bytes.Repeat([]byte("0123456789abcdef"), 40_000) // more than engines may keep in one piece
 	set(t, e, "a", "1", "b", "", "c", "3", "large", string(large), "e", "5")
@@ -22,6 +22,18 @@ func getAll(t *testing.T, e kv.Engine) {
 	_, far := s.(kv.MultiReader)
 	set(t, e, "a", "new", "large", "new", "x", "new")
 	remove(t, e, "c")
+	if many, ok := e.(kv.MultiReader); ok {
+		got, err := many.GetAll(t.Context(), [][]byte{[]byte("a"), []byte("c")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, err := got.Value(0); err != nil || string(value) != "new" {
+			t.Errorf("the engine has %q, %v of a key that is %q", value, err, "new")
+		}
+		if value, err := got.Value(1); err != nil || value != nil {
+			t.Errorf("the engine has %q, %v of a key that is gone", value, err)
+		}
+	}
 	for name, r := range readers {
 		many, ok := r.(kv.MultiReader)
 		if ok != far {

@@ -8,7 +8,19 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
-var _ kv.MultiReader = (*reader)(nil)
+var (
+	_ kv.MultiReader = (*reader)(nil)
+	_ kv.MultiReader = (*Engine)(nil)
+)
+
+// GetAll reads the newest state.
+func (e *Engine) GetAll(ctx context.Context, keys [][]byte) (kv.Values, error) {
+	ts, err := e.moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.reader(ts).GetAll(ctx, keys)
+}
 
 // GetAll implements kv.MultiReader: one request for each region that has some of the keys, all at the same time. Of a
 // large value it fetches the header alone.

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/call"
@@ -173,8 +174,12 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	// A handshake that names no user asks for nothing that a change of the catalog could concern.
 	if !cmd.greets || r.Get("saslSupportedMechs").Type != 0 || r.Get("speculativeAuthenticate").Type != 0 {
+		var guess *catalog.Container
+		if name := r.ContainerName(); name != "" && r.Node.Shares {
+			guess, _ = r.Node.Find(r.DB, name) // whoever uses it looks again
+		}
 		var err error
-		if r.Moment, err = r.Node.Catalog.Begin(c.base, r.At, nil); err != nil {
+		if r.Moment, err = r.Node.Catalog.Begin(c.base, r.At, guess); err != nil {
 			return session.Translate(err)
 		}
 		r.At, r.Now = r.Moment.Time, r.Moment.Time.Unix()
