@@ -211,7 +211,9 @@ func TestDatesAreReadInGroups(t *testing.T) {
 		body, err := bson.Marshal(bson.D{{Key: "_id", Value: i},
 			{Key: "at", Value: s.cluster.Now().Add(time.Duration(-i) * time.Millisecond)}})
 		w.ok(err)
-		_, err = w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true, Body: body})
+		_, err = w.write(store.Op{
+			Verb: store.Create, Key: store.Identity(doc.Int(int64(i))), Lenient: true, Body: body,
+		})
 		w.ok(err)
 	}
 	var asked atomic.Int64
