@@ -43,6 +43,68 @@ func BenchmarkCluster(b *testing.B) {
 	}
 }
 
+// BenchmarkClusterReads measures reads of 1,000 items of 1 KiB through one mayfly on a cluster: a query in the order of
+// an index, one that selects by it, a transactional batch of 100 reads, and one item.
+func BenchmarkClusterReads(b *testing.B) {
+	c := stand.NewCluster(b)
+	m := stand.NewMayfly(b, "mayfly", "serve", "--engine", fmt.Sprintf("tikv://%s/reads", c.Address),
+		"--nosql-tls", "off", "--key", load.Key, "--allow-well-known-key", "--mongo", "")
+	container := speedContainers(b, []*stand.Mayfly{m}, 1)[0]
+	const items = 1000
+	for from := int64(0); from < items; from += 100 {
+		batch := container.NewTransactionalBatch(azcosmos.NewPartitionKeyString("0"))
+		for i := range int64(100) {
+			n := (from + i) * 7 % items // in no order
+			batch.CreateItem(fmt.Appendf(nil,
+				`{"id":"%d","pk":"0","n":%d,"paid":%t,"text":"%0960d"}`, n, n, n%2 == 0, n), nil)
+		}
+		if done, err := container.ExecuteTransactionalBatch(b.Context(), batch, nil); err != nil || !done.Success {
+			b.Fatal(err)
+		}
+	}
+	query := func(text string, want int) func(context.Context, int) error {
+		return func(ctx context.Context, _ int) error {
+			pages := container.NewQueryItemsPager(text, azcosmos.NewPartitionKey(), nil)
+			got := 0
+			for pages.More() {
+				page, err := pages.NextPage(ctx)
+				if err != nil {
+					return err
+				}
+				got += len(page.Items)
+			}
+			if got != want {
+				return fmt.Errorf("%d items, want %d", got, want)
+			}
+			return nil
+		}
+	}
+	for _, way := range []struct {
+		name string
+		do   func(context.Context, int) error
+	}{
+		{"ordered query", query("SELECT * FROM c ORDER BY c.n", items)},
+		{"query", query("SELECT * FROM c WHERE c.paid = true", items/2)},
+		{"batch", func(ctx context.Context, _ int) error {
+			batch := container.NewTransactionalBatch(azcosmos.NewPartitionKeyString("0"))
+			for i := range 100 {
+				batch.ReadItem(fmt.Sprint(i), nil)
+			}
+			done, err := container.ExecuteTransactionalBatch(ctx, batch, nil)
+			if err == nil && !done.Success {
+				err = fmt.Errorf("the batch has failed")
+			}
+			return err
+		}},
+		{"item", func(ctx context.Context, _ int) error {
+			_, err := container.ReadItem(ctx, azcosmos.NewPartitionKeyString("0"), "77", nil)
+			return err
+		}},
+	} {
+		b.Run(way.name, func(b *testing.B) { measure(b, 1, way.do) })
+	}
+}
+
 func benchmarkRanges(b *testing.B, list []*stand.Mayfly, ranges ...int) {
 	for _, n := range ranges {
 		b.Run(fmt.Sprintf("ranges=%d", n), func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 // An authority says what holds at the moment of a request or of a change. There are two: alone, for data that one
 // process has open, and sharing, for data that others change, too. DESIGN.md compares them.
 type authority interface {
-	// enter is Container.Enter.
-	enter(ctx context.Context, ct *Container, now expiry.Stamp) (View, error)
+	// enter is Container.EnterAt; m may be nil.
+	enter(ctx context.Context, ct *Container, now expiry.Stamp, m *Moment) (View, error)
 	// pass is View.Pass.
 	pass(v View, counter keys.Counter, b *kv.Batch) (now expiry.Stamp, epoch uint64, err error)
 	// refresh is View.Refresh.
@@ -142,7 +142,7 @@ func (alone) closing(ct *Container, now expiry.Stamp, _ *kv.Batch) expiry.Stamp 
 	return ct.advance(now)
 }
 
-func (alone) enter(ctx context.Context, c *Container, now expiry.Stamp) (View, error) {
+func (alone) enter(ctx context.Context, c *Container, now expiry.Stamp, _ *Moment) (View, error) {
 	now = c.advance(now)
 	if err := c.settle(ctx, now); err != nil {
 		return View{}, err

@@ -118,7 +118,12 @@ type View struct {
 // Where several processes share the data, now does not matter: the instant is that of the view that the request reads
 // in, so a request that follows another one, in any process, sees a later one.
 func (c *Container) Enter(ctx context.Context, now expiry.Stamp) (View, error) {
-	return c.authority.enter(ctx, c, now)
+	return c.authority.enter(ctx, c, now, nil)
+}
+
+// EnterAt is Enter for the first use of documents in the request that began at m: see Moment.
+func (c *Container) EnterAt(ctx context.Context, now expiry.Stamp, m *Moment) (View, error) {
+	return c.authority.enter(ctx, c, now, m)
 }
 
 // replace puts a state in force, unless the container has learned of a later one already.

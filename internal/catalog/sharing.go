@@ -252,23 +252,31 @@ func (c *Catalog) declareDeadIn(ctx context.Context, ct *Container) (*State, err
 }
 
 // enter reads everything in one view, whose time is the request's.
-func (s *sharing) enter(ctx context.Context, ct *Container, _ expiry.Stamp) (View, error) {
+func (s *sharing) enter(ctx context.Context, ct *Container, _ expiry.Stamp, m *Moment) (View, error) {
 	for {
-		read, err := s.c.engine.View(ctx)
+		read, earlier, err := s.open(ctx, m)
 		if err != nil {
 			return View{}, err
 		}
-		v := View{Container: ct, State: ct.state.Load(), Now: read.Time.Unix(), Read: &read}
+		v := View{Container: ct, State: ct.state.Load(), Now: read.Time.Unix(), Read: read}
 		if v.Deleted {
 			return View{}, ErrNoOwner
 		}
 		if ct.draft {
 			return v, nil
 		}
-		epoch, err := epochIn(ctx, read, ct)
+		epoch, known := uint64(0), false
+		if earlier {
+			epoch, known = m.epochOf(ct)
+		}
+		if !known {
+			if epoch, err = epochIn(ctx, read, ct); err != nil {
+				return View{}, err
+			}
+		}
 		switch {
-		case err != nil:
-			return View{}, err
+		case epoch == 0 && earlier: // the request itself may have created it since
+			continue
 		case epoch == 0:
 			return View{}, ErrNoOwner
 		case epoch == v.epoch:
@@ -284,14 +292,28 @@ func (s *sharing) enter(ctx context.Context, ct *Container, _ expiry.Stamp) (Vie
 	}
 }
 
+// open is the view of a moment, which is earlier than the call, or else a new one.
+func (s *sharing) open(ctx context.Context, m *Moment) (view *kv.View, earlier bool, err error) {
+	if view := m.take(); view != nil {
+		return view, true, nil
+	}
+	v, err := s.c.engine.View(ctx)
+	return &v, false, err
+}
+
 // epochIn is the epoch of a container, 0 if it does not exist.
 func epochIn(ctx context.Context, r kv.Reader, ct *Container) (epoch uint64, err error) {
 	_, err = r.Get(ctx, keys.EpochKey(ct.ID), func(value []byte) (err error) {
-		if epoch, err = keys.DecodeNumber(value); err != nil {
-			return fault.Wrap(fault.Corrupt, err, "the epoch of container %d cannot be read", ct.ID)
-		}
-		return nil
+		epoch, err = decodeEpoch(ct, value)
+		return err
 	})
+	return epoch, err
+}
+
+func decodeEpoch(ct *Container, value []byte) (epoch uint64, err error) {
+	if epoch, err = keys.DecodeNumber(value); err != nil {
+		err = fault.Wrap(fault.Corrupt, err, "the epoch of container %d cannot be read", ct.ID)
+	}
 	return epoch, err
 }
 
@@ -341,28 +363,8 @@ func (c *Catalog) Refresh(ctx context.Context) error {
 // Present is Refresh, and the instant of the request: that of the view in which it looks, so that all processes tell
 // the same. No machine's clock decides about a life. Elsewhere it is now, the time of the API's clock.
 func (c *Catalog) Present(ctx context.Context, now time.Time) (time.Time, error) {
-	if !c.shared {
-		return now, nil
-	}
-	view, err := c.engine.View(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	present, err := countersIn(ctx, view)
-	if err != nil {
-		return time.Time{}, err
-	}
-	c.mu.RLock()
-	known := c.counters.Sequence >= present.Sequence
-	c.mu.RUnlock()
-	if known {
-		return view.Time, nil
-	}
-	if err := c.beginChange(ctx); err != nil {
-		return time.Time{}, err
-	}
-	defer c.endChange()
-	return view.Time, c.takeTurn(ctx)
+	m, err := c.Begin(ctx, now, nil)
+	return m.Time, err
 }
 
 func countersIn(ctx context.Context, r kv.Reader) (n counters, err error) {

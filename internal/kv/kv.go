@@ -59,6 +59,46 @@ type Snapshot interface {
 	Close() error
 }
 
+// Values are what several keys have, see MultiReader. They need no closing, and are not safe for concurrent use.
+type Values interface {
+	Pager
+	// Value is the value of the key with that index, nil if the key is absent. It is valid until the next call.
+	Value(i int) ([]byte, error)
+}
+
+// GetAll calls use with the value of each of the keys in their order, nil if the key is absent. They are read at once
+// if r is a MultiReader, else one by one. The value is valid during the call only. GetAll returns an error of use
+// unchanged.
+func GetAll(ctx context.Context, r Reader, keys [][]byte, use func(i int, value []byte) error) error {
+	many, ok := r.(MultiReader)
+	if !ok {
+		for i, key := range keys {
+			found, err := r.Get(ctx, key, func(value []byte) error { return use(i, value) })
+			if err == nil && !found {
+				err = use(i, nil)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	values, err := many.GetAll(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i := range keys {
+		value, err := values.Value(i)
+		if err == nil {
+			err = use(i, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // A Mark is a moment in the history of an engine. One batch at most may rest on it, see Batch.Since: of a second one,
 // Apply may report a conflict where there is none.
 type Mark uint64
@@ -191,7 +231,7 @@ func (b *Batch) Follow(key []byte, place func(last []byte, b *Batch) (next []byt
 	b.Orders = append(b.Orders, Order{Key: key, Place: place})
 }
 
-// Optional capabilities of an engine, found by type assertion. None of them is
+// Optional capabilities of an engine, and of its readers and iterators, found by type assertion. None of them is
 // needed for correctness.
 type (
 	// A RangeDeleter accepts batches with DeleteRange, at a cost that does not
@@ -214,9 +254,17 @@ type (
 		Compact(ctx context.Context, lower, upper []byte) error
 	}
 
-	// A Pager is an iterator of an engine on other machines, which fetches keys page by page. PageBytes is how much
-	// memory the present page takes.
+	// A Pager is an iterator of an engine on other machines, which fetches keys page by page, or the Values of a
+	// MultiReader. PageBytes is how much memory the present page takes.
 	Pager interface{ PageBytes() int }
+
+	// A MultiReader is an engine on other machines, a snapshot of it, or the Reader of a view: to read several keys
+	// takes about as long there as to read one, and gives one consistent state. The keys may be in any order. What is
+	// fetched at once is bounded by the caller alone. ctx applies to the Values as well, and the caller leaves the keys
+	// as they are while it uses them.
+	MultiReader interface {
+		GetAll(ctx context.Context, keys [][]byte) (Values, error)
+	}
 
 	// A KeyLimiter accepts shorter keys than MaxKeyBytes only: the limit of its Apply is this number of bytes.
 	KeyLimiter interface{ MaxKeyBytes() int }

@@ -137,6 +137,13 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 	_, upper := r.rng.Bounds(keys.KindFeed)
 	left := 1_024 + counter.Documents/8
 	numbers := slices.Clone(a.numbers)
+	ahead := r.lookAhead(func(_ []byte, number uint64) error {
+		lacks, err := r.lacks(number, path)
+		if lacks {
+			numbers = append(numbers, number)
+		}
+		return err
+	})
 	err = walk(r.ctx, r.snapshot, r.rng.Feed(nil, a.sequence+1), upper, func(it kv.Iterator) error {
 		e, err := keys.DecodeFeed(it.Value())
 		if err != nil {
@@ -145,12 +152,11 @@ func (a *absence) follow(r *reading, path doc.Path, counter keys.Counter) (ok bo
 		if left--; left == 0 || len(numbers) > a.most {
 			return errStopped
 		}
-		lacks, err := r.lacks(e.Number, path)
-		if lacks {
-			numbers = append(numbers, e.Number)
-		}
-		return err
+		return ahead.see(nil, e.Number)
 	})
+	if err == nil {
+		err = ahead.rest()
+	}
 	if err == errStopped || err == nil && len(numbers) > a.most {
 		return false, nil
 	}
@@ -180,16 +186,7 @@ func (w *orderedScan) absentUp(among *sorted) error {
 	if among != nil {
 		l = among
 	}
-	for n := w.reached + 1; ; n++ {
-		number, ok, err := l.seek(n)
-		if err != nil || !ok {
-			return err
-		}
-		n = number
-		if err := w.stopAbsent(n); err != nil {
-			return err
-		}
-	}
+	return w.visitList(l, w.reached+1, w.stopAbsent)
 }
 
 // absentDown is absentUp by falling number; resumed tells that the position is one of them.
@@ -204,18 +201,14 @@ func (w *orderedScan) absentDown(resumed bool) error {
 	if among == nil {
 		return w.everyDown(resumed)
 	}
-	for _, number := range slices.Backward(among.numbers) {
-		if err := w.tick(); err != nil {
-			return err
-		}
-		if resumed && number >= w.reached {
-			continue
-		}
-		if err := w.stopAbsent(number); err != nil {
-			return err
-		}
+	numbers := among.numbers
+	if resumed {
+		i, _ := slices.BinarySearch(numbers, w.reached)
+		numbers = numbers[:i]
 	}
-	return nil
+	numbers = slices.Clone(numbers)
+	slices.Reverse(numbers)
+	return w.seeAll(w.lookAhead(w.stopAbsent), numbers)
 }
 
 // everyDown goes through all documents by falling number.
@@ -228,6 +221,7 @@ func (w *orderedScan) everyDown(resumed bool) error {
 	if err != nil {
 		return err
 	}
+	ahead := w.lookAhead(w.stopAbsent)
 	for it.Prev() {
 		if err := w.tick(); err != nil {
 			return err
@@ -236,15 +230,18 @@ func (w *orderedScan) everyDown(resumed bool) error {
 		if err != nil {
 			return corrupt(err, "document")
 		}
-		if err := w.stopAbsent(number); err != nil {
+		if err := ahead.see(nil, number); err != nil {
 			return err
 		}
 	}
-	return it.Err()
+	if it.Err() != nil {
+		return it.Err()
+	}
+	return ahead.rest()
 }
 
 // stopAbsent hands out a document if it has no value at the walk's path.
-func (w *orderedScan) stopAbsent(number uint64) error {
+func (w *orderedScan) stopAbsent(_ []byte, number uint64) error {
 	h, body, alive, err := w.record(number)
 	if err != nil || !alive || !doc.IsUndefined(w.over.columns[0].path.Lookup(body)) || !w.selected(body) {
 		return err

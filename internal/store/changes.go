@@ -47,23 +47,31 @@ func (s *Store) changes(
 	if _, there := layout.RangeNumbered(number); !there {
 		return ErrRangeGone
 	}
-	return walk(ctx, snapshot, rng.Feed(nil, after+1), upper, func(it kv.Iterator) error {
-		e, err := keys.DecodeFeed(it.Value())
-		if err != nil {
-			return corrupt(err, "change feed entry")
-		}
-		_, err = getRecord(ctx, snapshot, rng.Record(nil, e.Number), func(h keys.Header, body doc.Doc) error {
+	records := newFetcher(snapshot)
+	ahead := &lookahead{ctx: ctx, records: &records, rng: rng, visit: func(_ []byte, number uint64) error {
+		_, err := records.record(ctx, rng, number, func(h keys.Header, body doc.Doc) error {
 			// A feed entry is deleted with its version, so within one snapshot it leads to exactly that version.
 			if dead(v, h, body) || !selects(v.State, scope, prefix, body) {
 				return nil
 			}
-			if !yield(document(v, e.Number, h, body), nil) {
+			if !yield(document(v, number, h, body), nil) {
 				return errStopped
 			}
 			return nil
 		})
 		return err
+	}}
+	err = walk(ctx, snapshot, rng.Feed(nil, after+1), upper, func(it kv.Iterator) error {
+		e, err := keys.DecodeFeed(it.Value())
+		if err != nil {
+			return corrupt(err, "change feed entry")
+		}
+		return ahead.see(nil, e.Number)
 	})
+	if err != nil {
+		return err
+	}
+	return ahead.rest()
 }
 
 // selects reports whether a document is in a part of the container. prefix is the key

@@ -59,6 +59,7 @@ type tally struct {
 	marks []rangeMarks // of reading.ranges
 	room  [1]rangeMarks
 	alive bool // whatever an entry of the range leads to is alive
+	looks *lookahead
 	n     uint64
 }
 
@@ -98,7 +99,11 @@ func (t *tally) countAll() error {
 			}
 			t.alive = !some
 		}
-		return t.count()
+		t.looks = t.lookAhead(t.look)
+		if err := t.count(); err != nil {
+			return err
+		}
+		return t.looks.rest()
 	})
 }
 
@@ -242,6 +247,7 @@ func (t *tally) countPostings() error {
 }
 
 func (t *tally) countList(l list) error {
+	_, t.looks.near = l.(*everyRecord)
 	for n := uint64(0); ; n++ {
 		number, ok, err := l.seek(n)
 		if err != nil || !ok {
@@ -260,6 +266,11 @@ func (t *tally) add(number uint64) error {
 		t.n++
 		return nil
 	}
+	return t.looks.see(nil, number)
+}
+
+// look counts a document if its record says that it is alive and selected.
+func (t *tally) look(_ []byte, number uint64) error {
 	_, body, alive, err := t.record(number)
 	if err == nil && alive && t.selected(body) {
 		t.n++

@@ -79,7 +79,7 @@ func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog
 	for _, x := range step.victims {
 		taken[x.number] = true
 	}
-	rules, record := v.Policy.Dates, make([]byte, 0, numberedBytes)
+	rules, records := v.Policy.Dates, newFetcher(r)
 	for i := range rules {
 		if step.full() {
 			step.more = true
@@ -90,17 +90,13 @@ func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog
 		if next := step.dates.next[index]; !descending && bytes.Compare(next, lower) > 0 {
 			lower = next
 		}
-		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+		ahead := &lookahead{ctx: ctx, records: &records, rng: step.rng, visit: func(key []byte, number uint64) error {
 			if step.full() {
-				step.more, step.dates.next[index] = true, bytes.Clone(it.Key())
+				step.more, step.dates.next[index] = true, bytes.Clone(key)
 				return errStopped
 			}
-			number, err := keys.Number(it.Key())
-			if err != nil {
-				return corrupt(err, "index entry")
-			}
 			over := true // also if there is no such document: then the entry alone is left
-			_, err = getRecord(ctx, r, step.rng.Record(record[:0], number), func(h keys.Header, body doc.Doc) error {
+			_, err := records.record(ctx, step.rng, number, func(h keys.Header, body doc.Doc) error {
 				if over = dead(v, h, body); over && !taken[number] {
 					step.read += len(body)
 					taken[number] = true
@@ -112,10 +108,20 @@ func (step *reclaimStep) gatherDates(ctx context.Context, r kv.Reader, v catalog
 			})
 			if err == nil && over {
 				step.looked++
-				step.stale = append(step.stale, step.arena.keep(it.Key()))
+				step.stale = append(step.stale, step.arena.keep(key))
 			}
 			return err
+		}}
+		err := walk(ctx, r, lower, upper, func(it kv.Iterator) error {
+			number, err := keys.Number(it.Key())
+			if err != nil {
+				return corrupt(err, "index entry")
+			}
+			return ahead.see(it.Key(), number)
 		})
+		if err == nil {
+			err = ahead.rest()
+		}
 		if err == errStopped {
 			return nil
 		}

@@ -74,6 +74,7 @@ func (r *reading) leave() {
 		it.Close()
 	}
 	r.open, r.records, r.shared, r.here, r.based = r.open[:0], nil, nil, false, false
+	r.ahead.drop()
 }
 
 // in is a reading of one range with the snapshot of r, which stays open until r is closed.
@@ -81,7 +82,7 @@ func (r *reading) in(x catalog.Range) *reading {
 	one := *r
 	one.rng, one.ranges, one.borrowed = r.v.Container.KeysOf(x.Number), []catalog.Range{x}, true
 	one.open, one.records, one.shared, one.walked, one.here, one.key = nil, nil, nil, nil, false, nil
-	one.position, one.rank = nil, nil
+	one.position, one.rank, one.ahead = nil, nil, newFetcher(r.snapshot)
 	return &one
 }
 
@@ -192,10 +193,10 @@ func (h *head) move() (ok bool) {
 	return ok && h.err == nil
 }
 
-// holdPages takes the memory of the pages that the iterators have fetched, where an engine on other machines does that,
-// and gives back that of the pages before.
+// holdPages takes the memory of what the iterators and the lookahead have fetched, where an engine on other machines
+// does that, and gives back that of what they had before.
 func (h *head) holdPages() error {
-	pages := pageBytes(h.walked)
+	pages := pageBytes(h.walked) + h.ahead.bytes
 	for _, it := range h.open {
 		pages += pageBytes(it)
 	}

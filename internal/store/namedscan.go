@@ -119,6 +119,7 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 	if w.n == nil {
 		leads = numberInValue
 	}
+	ahead := w.lookAhead(func(key []byte, number uint64) error { return w.giveAt(key, number, ordinal, before) })
 	for i := range w.intervals {
 		at := w.intervals[i]
 		if w.of.Reverse {
@@ -127,14 +128,11 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 		if after != nil {
 			at = at.behind(after, w.of.Reverse)
 		}
-		err := w.along(at, w.of.Reverse, leads, func(key []byte, number uint64) error {
-			return w.giveAt(key, number, ordinal, before)
-		})
-		if err != nil {
+		if err := w.along(at, w.of.Reverse, leads, ahead.see); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ahead.rest()
 }
 
 // giveAt hands out the document that an entry leads to, unless it comes at another entry.

@@ -156,12 +156,17 @@ func (w *orderedScan) alongEntries() error {
 	if w.stamps {
 		leads = numberInFeed
 	}
-	return w.along(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
+	ahead := w.lookAhead(func(_ []byte, number uint64) error { return w.stop(number) })
+	err := w.along(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
 		if w.among != nil && !w.among.has(number) {
 			return nil
 		}
-		return w.stop(number)
+		return ahead.see(nil, number)
 	})
+	if err != nil {
+		return err
+	}
+	return ahead.rest()
 }
 
 // stop hands out the document that an entry leads to, if it is alive and selected.
@@ -207,24 +212,22 @@ type madeEntry struct {
 func (w *orderedScan) alongFew() error {
 	var arena []byte
 	var list []madeEntry
-	for _, number := range w.among.numbers {
-		if err := w.tick(); err != nil {
-			return err
-		}
+	ahead := w.lookAhead(func(_ []byte, number uint64) error {
 		h, body, alive, err := w.record(number)
-		if err != nil {
+		if err != nil || !alive {
 			return err
-		}
-		if !alive {
-			continue
 		}
 		from := len(arena)
 		arena = w.entryOf(arena, number, h, body)
 		if key := arena[from:]; len(key) == 0 || !w.over.has(key) {
 			arena = arena[:from]
-			continue
+			return nil
 		}
 		list = append(list, madeEntry{from, len(arena), number})
+		return nil
+	})
+	if err := w.seeAll(ahead, w.among.numbers); err != nil {
+		return err
 	}
 	slices.SortFunc(list, func(a, b madeEntry) int {
 		if w.of.Reverse {
@@ -232,12 +235,26 @@ func (w *orderedScan) alongFew() error {
 		}
 		return bytes.Compare(arena[a.from:a.to], arena[b.from:b.to])
 	})
+	ahead = w.lookAhead(func(_ []byte, number uint64) error { return w.stop(number) })
 	for _, f := range list {
-		if err := w.stop(f.number); err != nil {
+		if err := ahead.see(nil, f.number); err != nil {
 			return err
 		}
 	}
-	return nil
+	return ahead.rest()
+}
+
+// seeAll sees numbers to the last.
+func (r *reading) seeAll(ahead *lookahead, numbers []uint64) error {
+	for _, number := range numbers {
+		if err := r.tick(); err != nil {
+			return err
+		}
+		if err := ahead.see(nil, number); err != nil {
+			return err
+		}
+	}
+	return ahead.rest()
 }
 
 // entryOf appends the entry of a document, nothing if it has none.

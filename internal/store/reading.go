@@ -42,6 +42,7 @@ type reading struct {
 	uncounted access.Stats // takes the stats when the caller wants none
 	collected int          // how many entries to collect in addition to a long list
 
+	ahead    fetcher     // records that were fetched at once, see lookahead
 	records  kv.Iterator // over all records, nil until the first
 	here     bool        // records is at the record with the number at
 	at       uint64
@@ -160,7 +161,7 @@ func (r *reading) take() error {
 	if err != nil {
 		return err
 	}
-	r.snapshot = snapshot
+	r.snapshot, r.ahead = snapshot, newFetcher(snapshot)
 	if layout != r.layout { // a range was split since
 		r.layout = layout
 		r.touch()
@@ -254,6 +255,16 @@ func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
 // record finds the document with a number and reports whether it is alive; body is nil if
 // there is no record. The body is valid until the next call.
 func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool, err error) {
+	if len(r.ahead.have) > 0 {
+		r.key = r.rng.Record(r.key[:0], number)
+		if value, known, err := r.ahead.value(r.key); known {
+			if err != nil || value == nil {
+				return h, nil, false, err
+			}
+			r.stats.Documents++
+			return r.decode(value)
+		}
+	}
 	if r.records == nil {
 		if err := r.openRecords(); err != nil {
 			return h, nil, false, err
@@ -294,6 +305,11 @@ func (r *reading) present() (h keys.Header, body doc.Doc, alive bool, err error)
 	if value == nil {
 		return h, nil, false, r.records.Err()
 	}
+	return r.decode(value)
+}
+
+// decode takes the value of a record apart.
+func (r *reading) decode(value []byte) (h keys.Header, body doc.Doc, alive bool, err error) {
 	if h, body, err = keys.DecodeHeader(value); err != nil {
 		return h, nil, false, corrupt(err, "document")
 	}
@@ -333,28 +349,42 @@ func (r *reading) give(number uint64, h keys.Header, body doc.Doc) error {
 
 // visit hands out the documents of a list, in order of creation.
 func (r *reading) visit(l list) error {
-	for n := r.from; ; n++ {
-		number, ok, err := l.seek(n)
-		if err != nil || !ok {
-			return err
-		}
-		n = number
+	return r.visitList(l, r.from, func(_ []byte, number uint64) error {
 		h, body, alive, err := r.record(number)
-		if err != nil {
-			return err
-		}
 		// A set may have named too many documents, for instance those of other partitions.
-		if !alive || !r.selected(body) {
-			continue
+		if err != nil || !alive || !r.selected(body) {
+			return err
 		}
 		r.position = access.NumberPosition(r.position[:0], number)
 		if r.borrowed {
 			r.rank = keys.AppendNumber(r.rank[:0], number)
 		}
-		if err := r.give(number, h, body); err != nil {
+		return r.give(number, h, body)
+	})
+}
+
+// visitList calls visit for the numbers of a list that are n or above.
+func (r *reading) visitList(l list, n uint64, visit func(key []byte, number uint64) error) error {
+	ahead := r.lookAhead(visit)
+	_, ahead.near = l.(*everyRecord)
+	for ; ; n++ {
+		number, ok, err := l.seek(n)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return ahead.rest()
+		}
+		n = number
+		if err := ahead.see(nil, number); err != nil {
 			return err
 		}
 	}
+}
+
+// lookAhead begins a lookahead in the range that the reading is in.
+func (r *reading) lookAhead(visit func(key []byte, number uint64) error) *lookahead {
+	return &lookahead{ctx: r.ctx, records: &r.ahead, rng: r.rng, visit: visit}
 }
 
 // resume reads from out of a position in order of creation.

@@ -106,7 +106,15 @@ func (r *reading) scanPostings() error {
 		}
 		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), r.after...), 0)
 	}
-	return walk(r.ctx, r.snapshot, lower, sel.upper, func(it kv.Iterator) error {
+	ahead := r.lookAhead(func(key []byte, number uint64) error {
+		h, body, alive, err := r.record(number)
+		if err != nil || !alive {
+			return err
+		}
+		r.position = append(r.position[:0], key[sel.base:]...)
+		return r.give(number, h, body)
+	})
+	err := walk(r.ctx, r.snapshot, lower, sel.upper, func(it kv.Iterator) error {
 		if sel.span != nil && !inSpan(r.v.State, it.Key(), sel.span) {
 			return nil
 		}
@@ -114,13 +122,12 @@ func (r *reading) scanPostings() error {
 		if err != nil {
 			return corrupt(err, "posting")
 		}
-		h, body, alive, err := r.record(number)
-		if err != nil || !alive {
-			return err
-		}
-		r.position = append(r.position[:0], it.Key()[sel.base:]...)
-		return r.give(number, h, body)
+		return ahead.see(it.Key(), number)
 	})
+	if err != nil {
+		return err
+	}
+	return ahead.rest()
 }
 
 // postings finds the postings of the scope, which must not be the whole container.

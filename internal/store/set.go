@@ -283,6 +283,10 @@ func (r *reading) points(ids []string) (*sorted, error) {
 	if !r.whole {
 		return nil, fault.New(fault.Internal, "ids without their partition")
 	}
+	if err := r.fetchLookups(ids); err != nil {
+		return nil, err
+	}
+	defer r.ahead.drop()
 	numbers := make([]uint64, 0, len(ids))
 	for _, id := range ids {
 		if err := r.tick(); err != nil {
@@ -293,7 +297,7 @@ func (r *reading) points(ids []string) (*sorted, error) {
 		if len(r.key) > kv.MaxKeyBytes {
 			continue
 		}
-		number, found, err := getNumber(r.ctx, r.snapshot, r.key)
+		number, found, err := getNumber(r.ctx, &r.ahead, r.key)
 		if err != nil {
 			return nil, err
 		}
@@ -304,4 +308,23 @@ func (r *reading) points(ids []string) (*sorted, error) {
 	r.based = true
 	slices.Sort(numbers)
 	return &sorted{numbers: slices.Compact(numbers)}, nil
+}
+
+// fetchLookups fetches the numbers of the documents with these ids in the partition at once, where that is faster.
+func (r *reading) fetchLookups(ids []string) error {
+	if r.ahead.many == nil {
+		return nil
+	}
+	for some := range slices.Chunk(ids, largeGroup) {
+		var list [][]byte
+		for _, id := range some {
+			if key := r.rng.Lookup(nil, r.partition, id); len(key) <= kv.MaxKeyBytes {
+				list = append(list, key)
+			}
+		}
+		if err := r.ahead.fetch(r.ctx, list); err != nil {
+			return err
+		}
+	}
+	return nil
 }

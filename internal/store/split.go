@@ -17,6 +17,8 @@ type splitLimits struct {
 	// documents, bytes of documents, and entries bound one step. With the number of entries it takes no further
 	// document.
 	documents, bytes, entries int
+	// group is how many of the documents are read at once.
+	group int
 	// left is how many writes may be left to copy when the parent is sealed. After so many steps in which they did not
 	// become fewer it is sealed in any case: else a split would never end where writers are as fast as it is.
 	left  uint64
@@ -24,7 +26,7 @@ type splitLimits struct {
 }
 
 // splitCosts is changed by tests only.
-var splitCosts = splitLimits{documents: 200, bytes: 1 << 20, entries: 2_000, left: 100, steps: 32}
+var splitCosts = splitLimits{documents: 200, bytes: 1 << 20, entries: 2_000, group: 64, left: 100, steps: 32}
 
 // Split begins to divide a range of a container, at a bound as catalog.BeginSplit takes it. The work goes on in the
 // background, in this process or another one; catalog.State.Splitting is nil at its end.
@@ -226,7 +228,7 @@ func (w *splitWork) copy(ctx context.Context, v catalog.View) (left uint64, err 
 		return 0, err
 	}
 	defer snapshot.Close()
-	step := splitStep{ws: ws, split: v.Splitting, from: snapshot, parent: w.c.KeysOf(v.Splitting.Parent)}
+	step := splitStep{ws: ws, split: v.Splitting, from: newFetcher(snapshot), parent: w.c.KeysOf(v.Splitting.Parent)}
 	for i, number := range v.Splitting.New {
 		step.into[i] = w.c.KeysOf(number)
 	}

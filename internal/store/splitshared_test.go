@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,4 +124,34 @@ func TestSplitIsTakenOver(t *testing.T) {
 			f.ok(b.write(store.Replace, 99, 100))
 		})
 	}
+}
+
+// TestSplitReadsInGroups splits a range of 600 documents. Its steps ask the cluster a few times for each group of them.
+func TestSplitReadsInGroups(t *testing.T) {
+	const documents = 600
+	s := newStreet(t, 1, definition(expiry.Never))
+	w := s.worlds[0]
+	for i := range documents {
+		_, err := w.write(w.put(store.Create, fmt.Sprint("p", i), "a", ""))
+		w.ok(err)
+	}
+	var asked atomic.Int64
+	w.through(distant{s.cluster.Process(), &asked})
+	asked.Store(0)
+	_, err := w.store.Split(t.Context(), w.c, 0, nil)
+	w.ok(err)
+	for n := 0; w.c.State().Splitting != nil; n++ {
+		if n > 10_000 {
+			t.Fatal("the split has no end")
+		}
+		w.ok(w.store.ResumeBuilds(t.Context()))
+		w.ok(clock.Pause(t.Context(), time.Millisecond))
+	}
+	if asked.Load() > documents/2 {
+		t.Errorf("the cluster was asked %d times for %d documents", asked.Load(), documents)
+	}
+	if got := len(strings.Fields(w.scan(access.Access{}))); got != documents {
+		t.Errorf("%d documents after the split, want %d", got, documents)
+	}
+	w.consistent()
 }

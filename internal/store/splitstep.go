@@ -16,11 +16,12 @@ import (
 type splitStep struct {
 	ws     *writeSet
 	split  *catalog.Split
-	from   kv.Snapshot
+	from   fetcher
 	parent keys.Range
 	into   [2]keys.Range
 
 	newest   uint64 // sequence of the parent
+	usual    int    // bytes of a document of the parent
 	progress keys.SplitProgress
 	changed  bool
 	bytes    int
@@ -34,12 +35,12 @@ type event struct {
 
 // run fills the batch of the write set.
 func (x *splitStep) run(ctx context.Context) error {
-	counter, err := counterOf(ctx, x.from, x.parent)
+	counter, err := counterOf(ctx, &x.from, x.parent)
 	if err != nil {
 		return err
 	}
-	x.newest = counter.Sequence
-	if x.progress, err = splitProgressIn(ctx, x.from, x.into[0]); err != nil {
+	x.newest, x.usual = counter.Sequence, int(counter.Bytes/max(counter.Documents, 1))
+	if x.progress, err = splitProgressIn(ctx, &x.from, x.into[0]); err != nil {
 		return err
 	}
 	before := x.progress.Copied
@@ -59,30 +60,97 @@ func (x *splitStep) run(ctx context.Context) error {
 	}
 	defer deletions.Close()
 	deletions.deletion = true
-	for !writes.over || !deletions.over {
-		next := writes
-		if writes.over || !deletions.over && deletions.sequence < writes.sequence {
-			next = deletions
+	for !x.full() {
+		group, err := x.group(writes, deletions)
+		if err != nil {
+			return err
 		}
-		if x.full() {
+		all, err := x.takeAll(ctx, group)
+		if err != nil {
+			return err
+		}
+		if all && writes.over && deletions.over {
+			x.progress.Copied = max(x.progress.Copied, x.newest)
 			break
 		}
-		if err := x.take(ctx, next.event); err != nil {
-			return err
-		}
-		x.progress.Copied = next.sequence
-		if err := next.move(); err != nil {
-			return err
-		}
-	}
-	if writes.over && deletions.over {
-		x.progress.Copied = max(x.progress.Copied, x.newest)
 	}
 	x.changed = x.progress.Copied != before
 	for _, rng := range x.into {
 		x.ws.placeClaims(rng)
 	}
 	return nil
+}
+
+// group is the next events of both orders, about as many as the step may take.
+func (x *splitStep) group(writes, deletions *events) (list []event, err error) {
+	size := min(splitCosts.group, splitCosts.documents-len(x.ws.slots), (splitCosts.bytes-x.bytes)/max(x.usual, 1))
+	for size = max(size, 1); len(list) < size && !(writes.over && deletions.over); {
+		next := writes
+		if writes.over || !deletions.over && deletions.sequence < writes.sequence {
+			next = deletions
+		}
+		list = append(list, next.event)
+		if err := next.move(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// takeAll copies what events have led to, until the step is full. all says that it has got to the end.
+func (x *splitStep) takeAll(ctx context.Context, group []event) (all bool, err error) {
+	if err := x.fetch(ctx, group); err != nil {
+		return false, err
+	}
+	defer x.from.drop()
+	for _, e := range group {
+		if x.full() {
+			return false, nil
+		}
+		if err := x.take(ctx, e); err != nil {
+			return false, err
+		}
+		x.progress.Copied = e.sequence
+	}
+	return true, nil
+}
+
+// fetch fetches what take reads for events, where that is faster than one after the other: the records, and the copies
+// that are there already.
+func (x *splitStep) fetch(ctx context.Context, group []event) error {
+	if x.from.many == nil {
+		return nil
+	}
+	var list [][]byte
+	for _, e := range group {
+		for i, rng := range [...]keys.Range{x.parent, x.into[0], x.into[1]} {
+			if i > 0 || !e.deletion {
+				list = append(list, rng.Record(nil, e.number))
+			}
+		}
+	}
+	if err := x.from.fetch(ctx, list); err != nil || len(x.ws.v.UniquePaths()) == 0 {
+		return err
+	}
+	return x.fetchClaims(ctx, group)
+}
+
+// fetchClaims fetches the unique keys of the copies that are there already, see release.
+func (x *splitStep) fetchClaims(ctx context.Context, group []event) error {
+	var list [][]byte
+	for _, e := range group {
+		for _, rng := range x.into {
+			_, err := getRecord(ctx, &x.from, rng.Record(nil, e.number), func(_ keys.Header, body doc.Doc) error {
+				sl := &slot{rng: rng, partition: x.ws.v.Identity().AppendPartitionOf(nil, body)}
+				x.ws.uniqueKeys(sl, body, func(key []byte) { list = append(list, key) })
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return x.from.fetch(ctx, list)
 }
 
 func (x *splitStep) full() bool {
@@ -134,7 +202,7 @@ func (x *splitStep) take(ctx context.Context, e event) error {
 	if e.deletion {
 		return x.remove(ctx, e.number)
 	}
-	h, body, found, err := copyRecord(ctx, x.from, x.parent.Record(nil, e.number))
+	h, body, found, err := copyRecord(ctx, &x.from, x.parent.Record(nil, e.number))
 	switch {
 	case err != nil:
 		return err
@@ -178,7 +246,7 @@ func (x *splitStep) put(ctx context.Context, number uint64, h keys.Header, body 
 // remove removes the copy of a document, if there is one.
 func (x *splitStep) remove(ctx context.Context, number uint64) error {
 	for side, rng := range x.into {
-		_, body, found, err := copyRecord(ctx, x.from, rng.Record(nil, number))
+		_, body, found, err := copyRecord(ctx, &x.from, rng.Record(nil, number))
 		if err != nil {
 			return err
 		}
@@ -218,7 +286,7 @@ func (x *splitStep) slot(ctx context.Context, number uint64, body doc.Doc) (sl *
 
 // load reads the copy of a slot's document that is there already.
 func (x *splitStep) load(ctx context.Context, sl *slot) (err error) {
-	sl.header, sl.body, sl.found, err = copyRecord(ctx, x.from, sl.rng.Record(nil, sl.number))
+	sl.header, sl.body, sl.found, err = copyRecord(ctx, &x.from, sl.rng.Record(nil, sl.number))
 	return err
 }
 
@@ -231,7 +299,7 @@ func (x *splitStep) release(ctx context.Context, sl *slot) (err error) {
 		}
 		var number uint64
 		var found bool
-		if number, found, err = getNumber(ctx, x.from, key); err == nil && found && number == sl.number {
+		if number, found, err = getNumber(ctx, &x.from, key); err == nil && found && number == sl.number {
 			x.ws.addClaim(claim{key: key})
 		}
 	})

@@ -45,20 +45,13 @@ func (r *reading) scanUnordered(of *access.Walk) (err error) {
 
 // alongNumbers hands out the documents with these numbers, which all have entries.
 func (w *orderedScan) alongNumbers(l list) error {
-	for n := uint64(0); ; n++ {
-		number, ok, err := l.seek(n)
-		if err != nil || !ok {
-			return err
-		}
-		n = number
+	return w.visitList(l, 0, func(_ []byte, number uint64) error {
 		h, body, alive, err := w.record(number)
 		if err == nil && alive {
 			err = w.give(number, h, body)
 		}
-		if err != nil {
-			return err
-		}
-	}
+		return err
+	})
 }
 
 // everyEntry reads all records, and hands out the documents whose entries the walk goes over.

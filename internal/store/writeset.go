@@ -21,6 +21,7 @@ type writeSet struct {
 	s            *Store
 	v            catalog.View
 	view         kv.View // all reads go through it
+	ahead        fetcher // the Reader of view while several operations are done, see fetchAhead
 	x            *indexer
 	b            kv.Batch
 	slots        []*slot          // in order of first touch
@@ -146,7 +147,7 @@ func (ws *writeSet) end() {
 	clear(ws.claimChanges[:cap(ws.claimChanges)])
 	clear(ws.changes)
 	ws.s, ws.v, ws.view, ws.x, ws.index = nil, catalog.View{}, kv.View{}, nil, nil
-	ws.claimed, ws.within = nil, nil
+	ws.claimed, ws.within, ws.ahead = nil, nil, fetcher{}
 	// What refers to documents is cleared, so that a pooled write set keeps none of them in memory.
 	kept := cap(ws.arena) + 2*cap(ws.terms[0].bytes) + 2*cap(ws.terms[1].bytes) + 12*cap(ws.entries)
 	if kept <= maxKept && cap(ws.b.Ops) <= maxKept/64 {

@@ -38,6 +38,8 @@ type exchange struct {
 
 	grant grant // what the credentials allow
 
+	moment catalog.Moment // in which the catalog was up to date
+
 	header http.Header // of the answer; send adds the common ones
 	reply  []byte      // the body of the answer
 	buffer *pageBuffer // that reply shares with other queries; see openPage
@@ -95,9 +97,16 @@ func (e *exchange) readClock() {
 
 // refresh brings the catalog up to date. Where several processes share the data, it also takes the instant from there.
 func (e *exchange) refresh() error {
-	at, err := e.api.catalog.Present(e.Context(), e.at)
-	if err == nil {
-		e.begins(at)
+	var guess *catalog.Container
+	if e.api.catalog.Shared() {
+		if e.lookUp() == nil {
+			guess = e.container
+		}
+		e.database, e.container = nil, nil // until they are known to be there
+	}
+	var err error
+	if e.moment, err = e.api.catalog.Begin(e.Context(), e.at, guess); err == nil {
+		e.begins(e.moment.Time)
 	}
 	return err
 }
@@ -189,7 +198,9 @@ func (e *exchange) ifMatch() *access.Version     { return parseETag(e.given(hIfM
 func (e *exchange) ifNoneMatch() *access.Version { return parseETag(e.given(hIfNoneMatch)) }
 
 // view enters the container. Every request that uses documents begins with it.
-func (e *exchange) view() (catalog.View, error) { return e.container.Enter(e.Context(), e.now) }
+func (e *exchange) view() (catalog.View, error) {
+	return e.container.EnterAt(e.Context(), e.now, &e.moment)
+}
 
 // etag sets the version of the resource that the answer is about.
 func (e *exchange) etag(v access.Version) { e.version, e.versioned = v, true }

@@ -74,7 +74,13 @@ func (p *process) Iterate(ctx context.Context, lower, upper []byte) (kv.Iterator
 	return p.c.engine.Iterate(ctx, lower, upper)
 }
 
-func (p *process) Snapshot(ctx context.Context) (kv.Snapshot, error) { return p.c.engine.Snapshot(ctx) }
+func (p *process) Snapshot(ctx context.Context) (kv.Snapshot, error) {
+	s, err := p.c.engine.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return farSnapshot{s}, nil
+}
 
 func (p *process) Close() error { return nil }
 
@@ -115,6 +121,65 @@ func (r pastReader) Iterate(ctx context.Context, lower, upper []byte) (kv.Iterat
 		return nil, err
 	}
 	return r.at.Iterate(ctx, lower, upper)
+}
+
+// GetAll implements kv.MultiReader.
+func (r pastReader) GetAll(ctx context.Context, keys [][]byte) (kv.Values, error) {
+	if _, err := r.engine.View(ctx); err != nil {
+		return nil, err
+	}
+	return farValues(ctx, r.at, keys)
+}
+
+// A farSnapshot reads several keys at once, as engines on other machines do.
+type farSnapshot struct{ kv.Snapshot }
+
+func (s farSnapshot) GetAll(ctx context.Context, keys [][]byte) (kv.Values, error) {
+	return farValues(ctx, s.Snapshot, keys)
+}
+
+// fetched are the values of several keys, nil where a key is absent. The one that was given last is in last, so that
+// whoever keeps a value for too long notices.
+type fetched struct {
+	values [][]byte
+	bytes  int
+	last   []byte
+}
+
+func farValues(ctx context.Context, r kv.Reader, keys [][]byte) (kv.Values, error) {
+	f := &fetched{values: make([][]byte, len(keys))}
+	for i, key := range keys {
+		_, err := r.Get(ctx, key, func(value []byte) error {
+			f.values[i] = append([]byte{}, value...)
+			f.bytes += len(key) + len(value)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (f *fetched) Value(i int) ([]byte, error) {
+	clear(f.last)
+	if f.values[i] == nil {
+		return nil, nil
+	}
+	f.last = append([]byte{}, f.values[i]...)
+	return f.last, nil
+}
+
+func (f *fetched) PageBytes() int { return f.bytes }
+
+// GetAll reads the newest state.
+func (p *process) GetAll(ctx context.Context, keys [][]byte) (kv.Values, error) {
+	s, err := p.c.engine.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return farValues(ctx, s, keys)
 }
 
 // Apply commits b between two moments of the cluster's time. That is when the counters are passed and the bound is

@@ -33,6 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 		{"iterator sees one state", iteratorStable},
 		{"iterator close twice", closeTwice},
 		{"snapshot sees one state", snapshotStable},
+		{"several keys at once", getAll},
 		{"random operations against a map", random},
 		{"later changes win", laterWins},
 		{"delete range", deleteRange},

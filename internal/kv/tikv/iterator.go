@@ -229,12 +229,10 @@ func onlyUntil(ctx context.Context) interceptor.RPCInterceptor {
 func (i *iterator) Key() []byte { return i.r.e.space.user(i.page[i.at].key) }
 
 func (i *iterator) Value() []byte {
-	ctx, cancel := i.r.e.bounded(i.ctx)
-	defer cancel()
-	value, err := i.r.assemble(ctx, i.Key(), i.page[i.at].value)
+	value, err := i.r.fetched(i.ctx, i.Key(), i.page[i.at].value)
 	if err != nil {
 		if i.err == nil {
-			i.err = ofCall(i.ctx, err)
+			i.err = err
 		}
 		return nil
 	}

@@ -87,6 +87,17 @@ func (r *reader) batch(ctx context.Context, keys [][]byte) (map[string][]byte, e
 	return values, nil
 }
 
+// fetched gives the value of a key that was fetched as stored. Only a large one needs the cluster again.
+func (r *reader) fetched(ctx context.Context, key, stored []byte) ([]byte, error) {
+	if len(stored) > 0 && stored[0] == whole {
+		return stored[1:], nil
+	}
+	call, cancel := r.e.bounded(ctx)
+	defer cancel()
+	value, err := r.assemble(call, key, stored)
+	return value, ofCall(ctx, err)
+}
+
 // at is the state at the timestamp. Each call has one of its own, because the client keeps in it whatever it has read.
 func (r *reader) at() *txnsnapshot.KVSnapshot {
 	s := r.e.store.GetSnapshot(r.ts)

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/call"
@@ -173,11 +174,15 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	// A handshake that names no user asks for nothing that a change of the catalog could concern.
 	if !cmd.greets || r.Get("saslSupportedMechs").Type != 0 || r.Get("speculativeAuthenticate").Type != 0 {
-		at, err := r.Node.Catalog.Present(c.base, r.At)
-		if err != nil {
+		var guess *catalog.Container
+		if name := r.ContainerName(); name != "" && r.Node.Shares {
+			guess, _ = r.Node.Find(r.DB, name) // whoever uses it looks again
+		}
+		var err error
+		if r.Moment, err = r.Node.Catalog.Begin(c.base, r.At, guess); err != nil {
 			return session.Translate(err)
 		}
-		r.At, r.Now = at, at.Unix()
+		r.At, r.Now = r.Moment.Time, r.Moment.Time.Unix()
 	}
 	if err := r.authorize(); err != nil {
 		return err

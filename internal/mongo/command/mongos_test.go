@@ -90,6 +90,24 @@ func TestRetryAtAnotherProcess(t *testing.T) {
 	wants(t, "an old number", a.once(updateOf("c", eq("_id", 1), inc)), "code 225")
 }
 
+// TestStatementsSeeThoseBefore has several statements in one command, each of which selects what the one before made.
+func TestStatementsSeeThoseBefore(t *testing.T) {
+	t.Parallel()
+	m := newMongos(t, 1)[0].member(1)
+	wants(t, "insert", m.with(insertOf("c", eq("_id", 1))), "n 1")
+	for i := range 3 {
+		wants(t, "update", m.with(pairs("update", "c", "updates", bson.A{
+			pairs("q", eq("_id", 1), "u", eq("$set", eq("x", i))),
+			pairs("q", eq("x", i), "u", eq("$inc", eq("y", 1)), "multi", true),
+			pairs("q", eq("y", i+1), "u", eq("$inc", eq("z", 1))),
+		})), "n 3, nModified 3")
+	}
+	wants(t, "an upsert and a deletion of what it made", m.with(pairs("update", "c", "updates", bson.A{
+		pairs("q", eq("_id", 2), "u", eq("$set", eq("x", 9)), "upsert", true),
+		pairs("q", eq("x", 9), "u", eq("$set", eq("x", 10))),
+	})), "n 2, nModified 1")
+}
+
 // TestRetryOfManyStatements has writes of several batches, of which another process has done a part.
 func TestRetryOfManyStatements(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -22,8 +23,9 @@ type Operation struct {
 	Context context.Context
 	Name    string // of the command, aliases resolved
 
-	At      time.Time    // when its document had arrived
-	Now     expiry.Stamp // the same
+	At      time.Time      // when its document had arrived
+	Now     expiry.Stamp   // the same
+	Moment  catalog.Moment // in which the catalog was up to date; zero once something may have been written
 	Since   clock.Stopwatch
 	Waited  time.Duration // of that, for something to happen
 	MaxTime time.Duration // 0 for no limit

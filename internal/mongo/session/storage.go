@@ -19,7 +19,7 @@ func (o *Operation) Enter(c *catalog.Container) (catalog.View, error) {
 	if o.Transaction != nil {
 		return o.Transaction.enter(o, c)
 	}
-	return c.Enter(o.Context, o.Now)
+	return c.EnterAt(o.Context, o.Now, &o.Moment)
 }
 
 // Scan walks documents. They are valid until the next step.

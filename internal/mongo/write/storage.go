@@ -41,6 +41,7 @@ func applyOnce(
 		// memory is known to have written nothing.
 		before := o.Wrote
 		o.Wrote = true
+		o.Moment = catalog.Moment{} // what the operation reads from now on has the write
 		guard := guardOf(o.Context)
 		var results []store.Result
 		err := guard.begin(ops)
