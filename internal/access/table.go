@@ -10,13 +10,13 @@ type Table struct {
 	// Columns are the paths of the values.
 	Columns []Path
 
-	// Group returns a number for a value of By, undefined for documents without one. It is called once or more for each
-	// value that a document has; without By, once with an undefined value. Documents of a negative number are left out.
+	// Group returns a number for a value of By, undefined for documents without one. It is called once or more for
+	// each value that a document has, without By for an undefined value. Documents of a negative number are left out.
 	Group func(v doc.Value) (group int, err error)
 	// Count adds documents to a group.
 	Count func(group int, documents uint64)
-	// Add adds the value of a document of a group in a column. Not whole, v is of the same type, and if it is a number it
-	// is the double next to the value. If ok is false, that does not suffice, and the Source gives up.
+	// Add adds the value of a document of a group in a column. Not whole, v is of the same type, and if it is a number
+	// it is the double next to the value. If ok is false, that does not suffice, and the Source gives up.
 	Add func(group, column int, v doc.Value, whole bool) (ok bool)
 
 	// Work counts index entries that were read. Hold reserves bytes of memory.

@@ -44,8 +44,9 @@ func AppendValue(dst []byte, v doc.Value, descending bool) []byte {
 }
 
 // DecodeValue reads an ascending form of AppendValue. The bytes of v are appended to room. whole is false if the form
-// does not keep everything of the value: of arrays and objects only the type, of long strings the beginning, of integers
-// beyond 2^53 the double next to them (their type is not kept either), of other types nothing, so that v is undefined.
+// does not keep everything of the value: of arrays and objects only the type, of long strings the beginning, of
+// integers beyond 2^53 the double next to them (their type is not kept either), of other types nothing, so that v is
+// undefined.
 func DecodeValue(room, form []byte) (v doc.Value, whole bool, err error) {
 	if len(form) == 0 {
 		return v, false, ErrCorrupt

@@ -50,7 +50,8 @@ func (m *randomContainer) randomQuery() randomQuery {
 	default:
 		r.kind = one
 		r.core = m.pick("SELECT COUNT(c.a) AS n, MIN(c.b) AS low, MAX(c.b) AS high, SUM(c.num) AS total, "+
-			"AVG(c.n.x) AS mean, COUNTIF(c.num > 2) AS some", "SELECT COUNT(1) AS n, SUM(c.num) AS total, MAX(c.s) AS high",
+			"AVG(c.n.x) AS mean, COUNTIF(c.num > 2) AS some",
+			"SELECT COUNT(1) AS n, SUM(c.num) AS total, MAX(c.s) AS high",
 			"SELECT SUM(c.b) AS total, COUNT(c.u) AS n, AVG(c.num) AS mean") + " FROM c" +
 			m.pick(m.where(), "", " WHERE c.a > "+m.scalar(), " WHERE c.num >= 1")
 	}
@@ -113,8 +114,8 @@ func (m *randomContainer) values() string {
 }
 
 func (m *randomContainer) groups() string {
-	keys := strings.Split(m.pick("c.a", "c.u", "c.s", "c.a|c.b", "c.n", "c.u|c.pk", "c.s|c.num", "c.tags", "LENGTH(c.s)|c.u",
-		"{x: c.a, y: c.u}"), "|")
+	keys := strings.Split(m.pick("c.a", "c.u", "c.s", "c.a|c.b", "c.n", "c.u|c.pk", "c.s|c.num", "c.tags",
+		"LENGTH(c.s)|c.u", "{x: c.a, y: c.u}"), "|")
 	columns := ""
 	for i, key := range keys {
 		columns += fmt.Sprintf("%s AS g%d, ", key, i)

@@ -97,7 +97,9 @@ func (s *sliceSource) Count(ctx context.Context, a access.Access) (n uint64, ok 
 }
 
 // Tabulate gives values as an index keeps them.
-func (s *sliceSource) Tabulate(_ context.Context, a access.Access, t *access.Table) (of access.Tabled, ok bool, _ error) {
+func (s *sliceSource) Tabulate(
+	_ context.Context, a access.Access, t *access.Table,
+) (of access.Tabled, ok bool, _ error) {
 	if !s.tables {
 		return of, false, nil
 	}

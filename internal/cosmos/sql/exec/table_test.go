@@ -29,7 +29,7 @@ func TestTables(t *testing.T) {
 		{`SELECT VALUE SUM(c.m) FROM c`, true},
 		{`SELECT VALUE SUM(c.s) FROM c`, true},
 		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n >= 12`, true},
-		{`SELECT SUM(c.m), AVG(c.m) AS mean, MIN(c.n) AS low, MAX(c.n) AS high, COUNT(1), COUNT(c.m) AS some FROM c`, true},
+		{`SELECT SUM(c.m), AVG(c.m) AS mean, MIN(c.n), MAX(c.n) AS high, COUNT(1), COUNT(c.m) AS n FROM c`, true},
 		{`SELECT VALUE AVG(c.deep.x) + SUM(c.n) FROM c WHERE c.n < 30`, true},
 		{`SELECT VALUE MAX(c.kind) FROM c`, true},
 		{`SELECT VALUE MAX(c.s) FROM c`, false},
