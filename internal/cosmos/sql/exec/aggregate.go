@@ -194,11 +194,9 @@ func (a *accumulator) take(p *part, v doc.Value, at place) int {
 }
 
 func (a *accumulator) addNumber(v doc.Value) {
-	if !doc.IsNumber(v) {
+	if !a.sum.add(v) {
 		a.bad = true
-		return
 	}
-	a.sum.add(v)
 }
 
 // choose keeps the least or greatest value across types: null, booleans, numbers, strings, as the reference documents
