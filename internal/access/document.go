@@ -52,4 +52,7 @@ type Source interface {
 	// Count counts them without handing them out. ok is false when index entries alone
 	// cannot tell the exact number.
 	Count(ctx context.Context, a Access) (n uint64, ok bool, err error)
+	// Tabulate fills a table with values of the documents. ok is false when index entries alone cannot tell them, or
+	// when it takes less time to read the documents.
+	Tabulate(ctx context.Context, a Access, t *Table) (of Tabled, ok bool, err error)
 }

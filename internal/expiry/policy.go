@@ -132,6 +132,9 @@ func (p *Policy) Deadline(d Document) (at Stamp, ok bool) {
 	return at, ok
 }
 
+// Lasting reports whether documents with this own ttl have no Deadline, whatever else they are.
+func (p *Policy) Lasting(own TTL) bool { return len(p.Dates) == 0 && p.Effective(own) <= Unset }
+
 // Floors are the floors as they would be if everything that the present setting has ended by now were declared dead:
 // documents that inherit their life are dead if they were written at or before inherit, the others if their own
 // deadline is at or before own. Where life counts from a property the floors stay as they are.

@@ -20,6 +20,9 @@ const (
 	two63    = 1 << 63
 	two64    = 1 << 64
 	signBit  = 1 << 63
+
+	// Up to maxWhole all integers are doubles.
+	maxWhole = 1 << 53
 )
 
 // number splits a numeric value into its nearest double and the rest: value = f +
@@ -84,4 +87,27 @@ func sortable(f float64) uint64 {
 		return ^bits
 	}
 	return bits | signBit
+}
+
+// realValue reads the form of appendReal, see DecodeValue.
+func realValue(room, b []byte) (v doc.Value, whole bool, err error) {
+	if len(b) != numberBytes {
+		return v, false, ErrCorrupt
+	}
+	bits, excess := binary.BigEndian.Uint64(b), binary.BigEndian.Uint16(b[8:])^noExcess
+	f := math.NaN()
+	switch {
+	case bits&signBit != 0:
+		f = math.Float64frombits(bits &^ signBit)
+	case bits != 0:
+		f = math.Float64frombits(^bits)
+	}
+	start, kind := len(room), bsoncore.TypeDouble
+	if math.Abs(f) <= maxWhole && f == math.Trunc(f) && excess == 0 {
+		kind = bsoncore.TypeInt64
+		room = binary.LittleEndian.AppendUint64(room, uint64(int64(f)))
+	} else {
+		room = binary.LittleEndian.AppendUint64(room, math.Float64bits(f))
+	}
+	return doc.Value{Type: kind, Data: room[start:]}, math.Abs(f) < maxWhole, nil
 }

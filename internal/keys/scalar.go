@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -40,6 +41,56 @@ func AppendValue(dst []byte, v doc.Value, descending bool) []byte {
 		invert(dst[start:])
 	}
 	return dst
+}
+
+// DecodeValue reads an ascending form of AppendValue. The bytes of v are appended to room. whole is false if the form
+// does not keep everything of the value: of arrays and objects only the type, of long strings the beginning, of
+// integers beyond 2^53 the double next to them (their type is not kept either), of other types nothing, so that v is
+// undefined.
+func DecodeValue(room, form []byte) (v doc.Value, whole bool, err error) {
+	if len(form) == 0 {
+		return v, false, ErrCorrupt
+	}
+	switch rest := form[1:]; form[0] {
+	case tagNull:
+		return doc.Null(), len(rest) == 0, nil
+	case tagFalse, tagTrue:
+		return doc.Bool(form[0] == tagTrue), len(rest) == 0, nil
+	case tagNumber:
+		return realValue(room, rest)
+	case tagString:
+		return textValue(room, rest)
+	case tagArray:
+		return doc.Value{Type: bsoncore.TypeArray, Data: doc.Empty}, false, nil
+	case tagObject:
+		return doc.Value{Type: bsoncore.TypeEmbeddedDocument, Data: doc.Empty}, false, nil
+	}
+	return v, false, nil
+}
+
+// textValue reads an escaped string.
+func textValue(room, b []byte) (v doc.Value, whole bool, err error) {
+	start := len(room)
+	room = append(room, 0, 0, 0, 0)
+	for {
+		i := bytes.IndexByte(b, 0)
+		if i < 0 || i+1 >= len(b) {
+			return v, false, ErrCorrupt
+		}
+		room = append(room, b[:i]...)
+		end := b[i+1]
+		b = b[i+2:]
+		switch {
+		case end == escapedNUL:
+			room = append(room, 0)
+			continue
+		case len(b) > 0 || end != endWhole && end != endTruncated:
+			return v, false, ErrCorrupt
+		}
+		room = append(room, 0)
+		binary.LittleEndian.PutUint32(room[start:], uint32(len(room)-start-4))
+		return doc.Value{Type: bsoncore.TypeString, Data: room[start:]}, end == endWhole, nil
+	}
 }
 
 // AppendExact appends a form that two values share only if they are equal: it has whole

@@ -81,9 +81,21 @@ func (s *Store) newTally(ctx context.Context, v catalog.View, a access.Access) (
 
 // countAll counts in all ranges.
 func (t *tally) countAll() error {
+	return t.eachSettled(func(catalog.Range) error {
+		t.looks = t.lookAhead(t.look)
+		if err := t.count(); err != nil {
+			return err
+		}
+		return t.looks.rest()
+	})
+}
+
+// eachSettled does something in one range after the other, once it is known whether the entries of the range lead to
+// living documents only.
+func (t *tally) eachSettled(do func(catalog.Range) error) error {
 	at := 0
 	return t.each(func() (err error) {
-		marks := &t.marks[at]
+		marks, x := &t.marks[at], t.ranges[at]
 		at++
 		if t.s.catalog.Shared() { // another process may have reclaimed since the marks were read
 			if marks.pending, err = pendingIn(t.ctx, t.snapshot, marks.rng); err != nil {
@@ -99,11 +111,7 @@ func (t *tally) countAll() error {
 			}
 			t.alive = !some
 		}
-		t.looks = t.lookAhead(t.look)
-		if err := t.count(); err != nil {
-			return err
-		}
-		return t.looks.rest()
+		return do(x)
 	})
 }
 

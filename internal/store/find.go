@@ -40,8 +40,8 @@ func document(v catalog.View, number uint64, h keys.Header, body doc.Doc) access
 		TTL:     expiry.TTL(h.TTL),
 		Body:    body,
 	}
-	if at, ok := v.Policy.Deadline(versionOf(h, body)); ok {
-		d.Deadline = at
+	if !v.Policy.Lasting(d.TTL) {
+		d.Deadline, _ = v.Policy.Deadline(versionOf(h, body))
 	}
 	return d
 }

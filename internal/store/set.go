@@ -34,12 +34,16 @@ type costLimits struct {
 	// absences and absent bound what is remembered of documents without a value: for how
 	// many paths of a container, and how many of a path.
 	absences, absent int
+	// tabled is the least number of documents of a range whose values are read from entries, and columns is at most how
+	// many of their paths.
+	tabled, columns int
 }
 
 // costs is changed by tests only.
 var costs = costLimits{
 	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
 	seekBytes: 3 << 10, merged: 8, filter: 4_096, absences: 16, absent: 4_096,
+	tabled: 64, columns: 3,
 }
 
 // errInexact ends a Count that entries cannot tell exactly.

@@ -57,9 +57,7 @@ func (e *exchange) ask() (queryRequest, error) {
 		if !utf8.Valid(text) {
 			return q, errQueryUTF8
 		}
-		q.text = string(text)
-		q.tree, err = syntax.Parse(q.text)
-		return q, err
+		return q, q.parse(&e.api.parsed, string(text))
 	}
 	body, err := e.object()
 	if err != nil {
@@ -72,11 +70,10 @@ func (e *exchange) ask() (queryRequest, error) {
 	if !ok {
 		return q, invalidProperty("query", "a string")
 	}
-	q.text = strings.Clone(text)
 	if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
 		return q, err
 	}
-	if q.tree, err = syntax.Parse(q.text); err != nil {
+	if err := q.parse(&e.api.parsed, text); err != nil {
 		return q, err
 	}
 	if name := q.missing(); name != "" {
@@ -84,6 +81,13 @@ func (e *exchange) ask() (queryRequest, error) {
 			", which the request does not define. Its value is undefined.")
 	}
 	return q, nil
+}
+
+// parse sets the text and its tree.
+func (q *queryRequest) parse(known *parsedQueries, text string) error {
+	p, err := known.parse(text)
+	q.text, q.tree = p.text, p.tree
+	return err
 }
 
 // missing is the name of a parameter that the query uses and the request does not define, or "". This is not an

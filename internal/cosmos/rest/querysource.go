@@ -51,6 +51,10 @@ func (s *itemSource) Count(ctx context.Context, a access.Access) (n uint64, ok b
 	return s.api.store.Count(ctx, s.view, a)
 }
 
+func (s *itemSource) Tabulate(ctx context.Context, a access.Access, t *access.Table) (access.Tabled, bool, error) {
+	return s.api.store.Tabulate(ctx, s.view, a, t)
+}
+
 // System makes the members that the service adds to an item: the same as
 // appendItem writes.
 func (s *itemSource) System(dst []byte, d *access.Document) doc.Doc {

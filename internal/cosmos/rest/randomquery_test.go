@@ -49,8 +49,11 @@ func (m *randomContainer) randomQuery() randomQuery {
 		r.kind, r.core = grouped, m.groups()
 	default:
 		r.kind = one
-		r.core = "SELECT COUNT(c.a) AS n, MIN(c.b) AS low, MAX(c.b) AS high, SUM(c.num) AS total, AVG(c.n.x) AS mean, " +
-			"COUNTIF(c.num > 2) AS some FROM c" + m.where()
+		r.core = m.pick("SELECT COUNT(c.a) AS n, MIN(c.b) AS low, MAX(c.b) AS high, SUM(c.num) AS total, "+
+			"AVG(c.n.x) AS mean, COUNTIF(c.num > 2) AS some",
+			"SELECT COUNT(1) AS n, SUM(c.num) AS total, MAX(c.s) AS high",
+			"SELECT SUM(c.b) AS total, COUNT(c.u) AS n, AVG(c.num) AS mean") + " FROM c" +
+			m.pick(m.where(), "", " WHERE c.a > "+m.scalar(), " WHERE c.num >= 1")
 	}
 	if len(r.keys) > 0 && m.IntN(8) > 0 {
 		r.order = " ORDER BY " + strings.Join(r.keys, ", ")
@@ -111,14 +114,15 @@ func (m *randomContainer) values() string {
 }
 
 func (m *randomContainer) groups() string {
-	keys := strings.Split(m.pick("c.a", "c.a|c.b", "c.n", "c.u|c.pk", "c.s|c.num", "c.tags", "LENGTH(c.s)|c.u",
-		"{x: c.a, y: c.u}"), "|")
+	keys := strings.Split(m.pick("c.a", "c.u", "c.s", "c.a|c.b", "c.n", "c.u|c.pk", "c.s|c.num", "c.tags",
+		"LENGTH(c.s)|c.u", "{x: c.a, y: c.u}"), "|")
 	columns := ""
 	for i, key := range keys {
 		columns += fmt.Sprintf("%s AS g%d, ", key, i)
 	}
-	return "SELECT " + columns + "COUNT(1) AS n, SUM(c.num) AS total, MIN(c.b) AS low, MAX(c.a) AS high, AVG(c.num) " +
-		"AS mean FROM c" + m.where() + " GROUP BY " + strings.Join(keys, ", ")
+	return "SELECT " + columns + "COUNT(1) AS n, SUM(c.num) AS total, AVG(c.num) AS mean" +
+		m.pick("", ", MIN(c.b) AS low, MAX(c.a) AS high") + " FROM c" +
+		m.pick(m.where(), "", " WHERE c.num >= 1") + " GROUP BY " + strings.Join(keys, ", ")
 }
 
 func (m *randomContainer) joinWhere() string {

@@ -112,6 +112,10 @@ func (s *resourceSource) Count(context.Context, access.Access) (uint64, bool, er
 	return 0, false, nil
 }
 
+func (s *resourceSource) Tabulate(context.Context, access.Access, *access.Table) (access.Tabled, bool, error) {
+	return access.Tabled{}, false, nil
+}
+
 // System takes the system members out of the row itself.
 func (s *resourceSource) System(dst []byte, d *access.Document) doc.Doc {
 	i, ok := slices.BinarySearch(s.numbers, d.Number)

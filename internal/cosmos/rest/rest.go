@@ -119,6 +119,7 @@ type API struct {
 	routing         bool
 	corsPolicy      *corsPolicy
 	scripts         programCache
+	parsed          parsedQueries
 	partitionLocks  partitionLocks // of scripts on the same partition
 	meter           Meter
 	tracer          trace.Tracer

@@ -271,6 +271,11 @@ func (c *scriptCollection) Count(context.Context, access.Access) (uint64, bool, 
 	return 0, false, nil
 }
 
+// Tabulate gives no values, for the same reason.
+func (c *scriptCollection) Tabulate(context.Context, access.Access, *access.Table) (access.Tabled, bool, error) {
+	return access.Tabled{}, false, nil
+}
+
 // System makes the members that the service adds to an item.
 func (c *scriptCollection) System(dst []byte, d *access.Document) doc.Doc {
 	dst, c.text = appendSystem(dst, c.text, c.view.Container, d)

@@ -19,8 +19,9 @@ type grouping struct {
 // A part is one value to compute over the rows of a group. The result is stored in a slot.
 type part struct {
 	kind partKind
-	get  eval // nil if the value is always defined
-	test test // for COUNTIF
+	get  eval     // nil if the value is always defined
+	test test     // for COUNTIF
+	path []string // of the value in the document, see node
 	slot int
 }
 
@@ -111,7 +112,7 @@ func (g *grouping) part(c *compiler, e syntax.Expr, s *scope) (node, bool, error
 	if err != nil {
 		return node{}, false, err
 	}
-	p.get, p.test = n.eval(), n.truth()
+	p.get, p.test, p.path = n.eval(), n.truth(), n.path
 	if n.document || n.constant && n.value.Type != 0 {
 		if p.kind == partCount {
 			p.get = nil
@@ -171,6 +172,11 @@ func (a *accumulator) add(p *part, f *frame, at place) int {
 	if v.Type == 0 || !f.spend(len(v.Data)) {
 		return 0
 	}
+	return a.take(p, v, at)
+}
+
+// take adds a value, and returns how many bytes of memory that needs.
+func (a *accumulator) take(p *part, v doc.Value, at place) int {
 	a.count++
 	switch p.kind {
 	case partSum, partAverage:
@@ -188,11 +194,9 @@ func (a *accumulator) add(p *part, f *frame, at place) int {
 }
 
 func (a *accumulator) addNumber(v doc.Value) {
-	if !doc.IsNumber(v) {
+	if !a.sum.add(v) {
 		a.bad = true
-		return
 	}
-	a.sum.add(v)
 }
 
 // choose keeps the least or greatest value across types: null, booleans, numbers, strings, as the reference documents

@@ -52,6 +52,7 @@ type Query struct {
 	mode      mode
 	order     plan.Order
 	rank      *ranking
+	table     *table // nil if documents must be read
 	token     *token
 }
 

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"cmp"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -34,6 +35,9 @@ func (r *run) groups() (more bool, err error) {
 
 // gather adds rows to their groups.
 func (r *run) gather(b *topK) error {
+	if ok, err := r.tabulateGroups(b); ok || err != nil {
+		return err
+	}
 	var key []byte
 	return r.over(func(_ *access.Document, at place) bool {
 		key = key[:0]
@@ -41,28 +45,41 @@ func (r *run) gather(b *topK) error {
 			key = appendKey(key, get(r.f))
 		}
 		r.f.spend(len(key))
-		id := clipKey(key)
-		e, ok := b.find(id)
-		if !ok {
-			if !b.admits(id) {
-				return true
-			}
-			e = &entry{key: append([]byte(nil), id...), group: make([]accumulator, len(r.sel.parts)),
-				size: overPart * len(r.sel.parts)}
-			b.add(e)
+		e := b.group(clipKey(key), r.sel.parts)
+		if e == nil {
+			return true
 		}
 		grown := 0
 		for i := range r.sel.parts {
 			grown += e.group[i].add(&r.sel.parts[i], r.f, at)
 		}
 		if grown > 0 {
-			b.grow(e, grown)
-			if b.used > b.memory {
-				r.f.fail(cmp.Or(b.short, errGroup))
-			}
+			r.growGroup(b, e, grown)
 		}
 		return true
 	})
+}
+
+// group finds or adds the group with a key. It returns nil for a group of another page.
+func (b *topK) group(id []byte, parts []part) *entry {
+	e, ok := b.find(id)
+	if ok {
+		return e
+	}
+	if !b.admits(id) {
+		return nil
+	}
+	e = &entry{key: bytes.Clone(id), group: make([]accumulator, len(parts)), size: overPart * len(parts)}
+	b.add(e)
+	return e
+}
+
+// growGroup records that a group has grown.
+func (r *run) growGroup(b *topK, e *entry, by int) {
+	b.grow(e, by)
+	if b.used > b.memory {
+		r.f.fail(cmp.Or(b.short, errGroup))
+	}
 }
 
 // groupsUnique makes a pass over all groups that returns the next rows in order of their values, each value once.

@@ -60,6 +60,9 @@ func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	if err := out.compile(q); err != nil {
 		return nil, env.orStopped(err)
 	}
+	if !penv.NoIndex {
+		out.table = out.tabulated()
+	}
 	if out.token == nil {
 		out.token = &token{mode: out.mode, skip: out.sel.skip, take: out.sel.take}
 	}

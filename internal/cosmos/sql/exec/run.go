@@ -327,18 +327,11 @@ func (r *run) aggregate() error {
 		return err
 	}
 	if !counted {
-		used := 0
-		err := r.over(func(_ *access.Document, at place) bool {
-			for i := range r.sel.parts {
-				used += group[i].add(&r.sel.parts[i], r.f, at)
-			}
-			if used > r.limit.Memory {
-				r.f.fail(errGroup)
-			} else if err := r.keep(used); err != nil {
-				r.f.fail(err)
-			}
-			return true
-		})
+		tabulated := false
+		if group, tabulated, err = r.tabulateOne(); err == nil && !tabulated {
+			clear(group)
+			err = r.addAll(group)
+		}
 		if err != nil {
 			return err
 		}
@@ -346,6 +339,27 @@ func (r *run) aggregate() error {
 	r.f.begin(nil)
 	r.sel.finish(r.f, group)
 	return r.give(r.write)
+}
+
+// addAll adds all rows to their only group.
+func (r *run) addAll(group []accumulator) error {
+	used := 0
+	return r.over(func(_ *access.Document, at place) bool {
+		for i := range r.sel.parts {
+			used += group[i].add(&r.sel.parts[i], r.f, at)
+		}
+		r.holdGroup(used)
+		return true
+	})
+}
+
+// holdGroup reserves the memory of the only group.
+func (r *run) holdGroup(used int) {
+	if used > r.limit.Memory {
+		r.f.fail(errGroup)
+	} else if err := r.keep(used); err != nil {
+		r.f.fail(err)
+	}
 }
 
 // errGroup can occur because MAKELIST and MAKESET keep every value.
@@ -378,6 +392,10 @@ func (s fixedSystem) Scan(context.Context, access.Access) iter.Seq2[*access.Docu
 
 func (s fixedSystem) Count(context.Context, access.Access) (uint64, bool, error) {
 	return 0, false, nil
+}
+
+func (s fixedSystem) Tabulate(context.Context, access.Access, *access.Table) (access.Tabled, bool, error) {
+	return access.Tabled{}, false, nil
 }
 
 func (s fixedSystem) System(dst []byte, _ *access.Document) doc.Doc { return append(dst, s.system...) }

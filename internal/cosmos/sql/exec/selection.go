@@ -17,7 +17,8 @@ type selection struct {
 
 	grouped bool // by GROUP BY, or by an aggregate in SELECT
 	keys    []eval
-	parts   []part // values to compute per group
+	paths   [][]string // of keys in the document, nil for others; see node
+	parts   []part     // values to compute per group
 
 	order    []orderKey
 	distinct bool
@@ -79,7 +80,7 @@ func (c *compiler) selection(q *syntax.Query, outer *scope) (*selection, error) 
 		if err != nil {
 			return nil, err
 		}
-		sel.keys = append(sel.keys, n.eval())
+		sel.keys, sel.paths = append(sel.keys, n.eval()), append(sel.paths, n.path)
 	}
 	if err := c.projection(q, sel); err != nil {
 		return nil, err

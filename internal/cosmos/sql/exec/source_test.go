@@ -21,6 +21,7 @@ type sliceSource struct {
 	systems   int // calls of System
 	visited   int // documents handed out
 	noCounter bool
+	tables    bool // Tabulate gives tables
 }
 
 func mustDoc(t testing.TB, text string) doc.Doc {
@@ -93,6 +94,48 @@ func (s *sliceSource) Count(ctx context.Context, a access.Access) (n uint64, ok 
 		n++
 	}
 	return n, true, nil
+}
+
+// Tabulate gives values as an index keeps them.
+func (s *sliceSource) Tabulate(
+	_ context.Context, a access.Access, t *access.Table,
+) (of access.Tabled, ok bool, _ error) {
+	if !s.tables {
+		return of, false, nil
+	}
+	value := func(d *access.Document, p access.Path) (v doc.Value) {
+		for _, found := range s.values(d, p) {
+			v = found
+		}
+		return v
+	}
+	for i := range s.docs {
+		d := &s.docs[i]
+		if !s.selected(d, a) {
+			continue
+		}
+		of.Documents, of.Bytes = of.Documents+1, of.Bytes+uint64(len(d.Body))
+		by := doc.Value{}
+		if t.By != nil {
+			by = value(d, t.By)
+		}
+		group, err := t.Group(by)
+		if err != nil {
+			return of, false, err
+		}
+		if group < 0 {
+			continue
+		}
+		t.Count(group, 1)
+		for c, path := range t.Columns {
+			v := value(d, path)
+			rank := doc.RankOf(v)
+			if v.Type != 0 && !t.Add(group, c, v, rank != doc.RankArray && rank != doc.RankObject) {
+				return of, false, nil
+			}
+		}
+	}
+	return of, true, nil
 }
 
 // A placed document has its position in the order of a walk.

@@ -16,16 +16,18 @@ type exactSum struct {
 
 const manyBits = 1 << 61
 
-func (s *exactSum) add(v doc.Value) {
-	if i, ok := doc.AsInt(v); ok && -1<<53 <= i && i <= 1<<53 {
-		s.whole += i
-		if s.whole > manyBits || s.whole < -manyBits {
-			s.spill()
-		}
-		return
+// add adds a number. It reports whether v is one.
+func (s *exactSum) add(v doc.Value) bool {
+	f, ok := number(v)
+	if !ok {
+		return false
 	}
-	f, _ := number(v)
-	s.push(f)
+	if i := int64(f); float64(i) != f || f <= -1<<53 || f >= 1<<53 {
+		s.push(f)
+	} else if s.whole += i; s.whole > manyBits || s.whole < -manyBits { // v is i: no other number rounds to f
+		s.spill()
+	}
+	return true
 }
 
 // spill moves whole to the parts, in two halves that doubles can represent.

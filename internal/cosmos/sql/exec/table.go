@@ -1,0 +1,196 @@
+package exec
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+)
+
+// A query that needs only the values at a few indexed paths, and these only to group and to add them up, gets them from
+// the source as a table, without documents.
+
+// A table is the columns that such a query needs.
+type table struct {
+	by      access.Path
+	columns []access.Path
+	parts   [][]int // of a group, by the column that has their values
+}
+
+// tabulated returns the table of a query, nil if it needs more than that.
+func (q *Query) tabulated() *table {
+	sel := q.sel
+	if !sel.grouped || !q.documents || !q.plan.Exact || q.plan.Nothing || q.inner != nil || len(sel.keys) > 1 ||
+		len(sel.sources) != 1 || sel.sources[0].kind != fromDocument {
+		return nil
+	}
+	t := &table{}
+	if len(sel.keys) == 1 {
+		if t.by = q.indexed(sel.paths[0]); t.by == nil {
+			return nil
+		}
+	}
+	for i := range sel.parts {
+		p := &sel.parts[i]
+		switch p.kind {
+		case partCount, partSum, partAverage, partLeast, partGreatest:
+			if p.get == nil {
+				continue
+			}
+			path := q.indexed(p.path)
+			if path == nil {
+				return nil
+			}
+			t.add(i, path)
+		case partFirst:
+			if t.by == nil || !slices.Equal(p.path, sel.paths[0]) {
+				return nil
+			}
+		default:
+			return nil
+		}
+	}
+	return t
+}
+
+// indexed is the path of a value whose index is complete, else nil.
+func (q *Query) indexed(names []string) access.Path {
+	if len(names) == 0 || q.schema.Indexed == nil {
+		return nil
+	}
+	path := make(access.Path, len(names))
+	for i, name := range names {
+		path[i].Name = name
+	}
+	if !q.schema.Indexed(path) {
+		return nil
+	}
+	return path
+}
+
+// add notes that a part needs the values at a path.
+func (t *table) add(part int, path access.Path) {
+	column := slices.IndexFunc(t.columns, func(known access.Path) bool { return slices.Equal(known, path) })
+	if column < 0 {
+		column = len(t.columns)
+		t.columns, t.parts = append(t.columns, path), append(t.parts, nil)
+	}
+	t.parts[column] = append(t.parts[column], part)
+}
+
+// entryUnits is the work of reading an index entry.
+const entryUnits = 16
+
+// tabulate fills groups from a table of the source. group finds the group of a value of GROUP BY, nil for one that is
+// left to another page, and grow notes that the id-th group that is not nil needs more memory. If ok is false, the
+// groups are of no use.
+func (r *run) tabulate(
+	group func(v doc.Value) []accumulator, grow func(id, bytes int),
+) (ok bool, err error) {
+	if r.table == nil {
+		return false, nil
+	}
+	var groups [][]accumulator
+	parts := r.sel.parts
+	x := access.Table{
+		By: r.table.by, Columns: r.table.columns,
+		Group: func(v doc.Value) (int, error) {
+			g := group(v)
+			if r.f.err != nil {
+				return 0, r.f.err
+			}
+			if g == nil {
+				return -1, nil
+			}
+			groups = append(groups, g)
+			return len(groups) - 1, nil
+		},
+		Count: func(id int, documents uint64) {
+			for i := range parts {
+				if parts[i].kind == partCount && parts[i].get == nil {
+					groups[id][i].count += documents
+				}
+			}
+		},
+		Add: func(id, column int, v doc.Value, whole bool) bool {
+			for _, i := range r.table.parts[column] {
+				p := &parts[i]
+				if !whole && (p.kind == partLeast || p.kind == partGreatest) {
+					return false
+				}
+				if n := groups[id][i].take(p, v, place{}); n > 0 {
+					grow(id, n)
+				}
+			}
+			return r.f.err == nil
+		},
+		Work: func(entries int) error {
+			r.f.work(entries * entryUnits)
+			return r.f.err
+		},
+		Hold: func(n int) error {
+			if r.limit.Hold == nil {
+				return nil
+			}
+			return r.limit.Hold(n)
+		},
+	}
+	began := r.limit.now()
+	of, ok, err := r.source.Tabulate(r.ctx, r.plan.Access, &x)
+	m := &r.page.Metrics
+	m.Lookup += r.limit.now() - began
+	if r.f.err != nil || !ok || err != nil {
+		return false, cmp.Or(r.f.err, err)
+	}
+	m.Documents, m.DocumentBytes, m.IndexHits = m.Documents+of.Documents, m.DocumentBytes+of.Bytes,
+		m.IndexHits+of.Documents
+	return true, nil
+}
+
+// tabulateOne is tabulate for the only group of a query without GROUP BY.
+func (r *run) tabulateOne() (group []accumulator, ok bool, err error) {
+	group = make([]accumulator, len(r.sel.parts))
+	used := 0
+	ok, err = r.tabulate(
+		func(doc.Value) []accumulator { return group },
+		func(_, bytes int) {
+			used += bytes
+			r.holdGroup(used)
+		})
+	return group, ok, err
+}
+
+// tabulateGroups is tabulate for the groups that an empty b admits. If it is not ok, b stays empty.
+func (r *run) tabulateGroups(b *topK) (ok bool, err error) {
+	empty := *b
+	defer func() {
+		if !ok {
+			*b = empty
+			clear(b.byKey)
+		}
+	}()
+	var entries []*entry
+	return r.tabulate(
+		func(v doc.Value) []accumulator {
+			key := appendKey(nil, v)
+			r.f.spend(len(key))
+			e := b.group(clipKey(key), r.sel.parts)
+			if e == nil {
+				return nil
+			}
+			entries = append(entries, e)
+			for i := range r.sel.parts {
+				if a := &e.group[i]; r.sel.parts[i].kind == partFirst && a.count == 0 {
+					a.count, a.value = 1, doc.Clone(v)
+					b.grow(e, len(v.Data))
+				}
+			}
+			return e.group
+		},
+		func(id, bytes int) {
+			if e, kept := b.find(entries[id].key); kept && e == entries[id] {
+				r.growGroup(b, e, bytes)
+			}
+		})
+}

@@ -1,0 +1,98 @@
+package exec
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestTables has queries whose values come from an index, and the same rows and numbers of documents as without it.
+func TestTables(t *testing.T) {
+	var texts []string
+	for i := range 40 {
+		text := fmt.Sprintf(`{"id":"%d","n":%d,"kind":%q`, i, i*7%40, string('a'+rune(i%3)))
+		switch i % 5 {
+		case 0:
+			text += `,"m":2.5,"s":"text"`
+		case 1:
+			text += fmt.Sprintf(`,"m":%d,"s":%d,"group":%d`, i, i, i%2)
+		case 2:
+			text += `,"s":[1],"group":1.0,"deep":{"x":1}`
+		case 3:
+			text += `,"group":null,"deep":{"x":3}`
+		}
+		texts = append(texts, text+"}")
+	}
+	for _, c := range []struct {
+		query string
+		from  bool // entries, not documents
+	}{
+		{`SELECT VALUE SUM(c.m) FROM c`, true},
+		{`SELECT VALUE SUM(c.s) FROM c`, true},
+		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n >= 12`, true},
+		{`SELECT SUM(c.m), AVG(c.m) AS mean, MIN(c.n), MAX(c.n) AS high, COUNT(1), COUNT(c.m) AS n FROM c`, true},
+		{`SELECT VALUE AVG(c.deep.x) + SUM(c.n) FROM c WHERE c.n < 30`, true},
+		{`SELECT VALUE MAX(c.kind) FROM c`, true},
+		{`SELECT VALUE MAX(c.s) FROM c`, false},
+		{`SELECT c.kind, COUNT(1) AS n, SUM(c.m) AS total FROM c GROUP BY c.kind`, true},
+		{`SELECT c["group"], COUNT(1) AS n, MAX(c.kind) AS high FROM c GROUP BY c["group"]`, true},
+		{`SELECT c["group"], COUNT(1) AS n, SUM(c.n) AS total FROM c WHERE c.n > 5 GROUP BY c["group"]`, true},
+		{`SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c["group"]`, true},
+		{`SELECT VALUE COUNT(1) FROM c WHERE c.n > 100 GROUP BY c.kind`, true},
+		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n > 100`, true},
+		{`SELECT VALUE {k: c.kind, t: SUM(c.m) / COUNT(1)} FROM c GROUP BY c.kind`, true},
+
+		{`SELECT VALUE SUM(c.m + 1) FROM c`, false},
+		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n % 2 = 0`, false},
+		{`SELECT VALUE COUNTIF(c.n > 3) FROM c`, false},
+		{`SELECT VALUE SUM(c._ts) FROM c`, false},
+		{`SELECT VALUE MAKELIST(c.n) FROM c`, false},
+		{`SELECT VALUE SUM(x) FROM c JOIN x IN c.s`, false},
+		{`SELECT c.kind, SUM(c.n) AS total FROM c GROUP BY c.kind, c["group"]`, false},
+		{`SELECT LOWER(c.kind) AS k, SUM(c.n) AS total FROM c GROUP BY LOWER(c.kind)`, false},
+		{`SELECT VALUE SUM(x.n) FROM (SELECT DISTINCT c.n FROM c) x`, false},
+	} {
+		s := newSource(t, texts...)
+		for _, rows := range []int{0, 1, 2} {
+			s.visited, s.tables = 0, false
+			a := asking{query: c.query, limit: Limit{Rows: rows}}
+			want, err := a.all(t, s)
+			if err != nil {
+				t.Fatalf("%s: %v", c.query, err)
+			}
+			_, page, _ := a.page(t, s, nil)
+			s.visited, s.tables = 0, true
+			if got, err := a.all(t, s); err != nil || got != want {
+				t.Errorf("%s: %s, %v, want %s", c.query, got, err, want)
+			}
+			if (s.visited == 0) != c.from {
+				t.Errorf("%s: %d documents were read", c.query, s.visited)
+			}
+			_, tabled, _ := a.page(t, s, nil)
+			if tabled.Metrics != page.Metrics {
+				t.Errorf("%s: metrics %v, from documents %v", c.query, tabled.Metrics, page.Metrics)
+			}
+			a.noIndex = true
+			s.visited = 0
+			if got, err := a.all(t, s); err != nil || got != want || s.visited == 0 {
+				t.Errorf("%s: %s, %v, want %s without an index", c.query, got, err, want)
+			}
+		}
+	}
+}
+
+// TestTableMemory ends a query whose groups need more memory than it may use.
+func TestTableMemory(t *testing.T) {
+	var texts []string
+	for i := range 200 {
+		texts = append(texts, fmt.Sprintf(`{"id":"%d","s":"%0300d"}`, i, i))
+	}
+	s := newSource(t, texts...)
+	for _, tables := range []bool{false, true} {
+		s.tables = tables
+		_, _, err := asking{query: `SELECT DISTINCT VALUE MAX(c.s) FROM c GROUP BY c.id`, limit: Limit{Memory: 20_000}}.
+			page(t, s, nil)
+		if err != errGroup {
+			t.Errorf("%v: %v", tables, err)
+		}
+	}
+}
