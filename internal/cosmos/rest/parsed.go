@@ -9,7 +9,7 @@ import (
 
 // Programs send the same queries with other parameters, so the trees of short texts are kept.
 const (
-	// maxParsed is how many bytes of text the cache of trees may hold. A tree takes about thirty times as much.
+	// maxParsed is how many bytes of text the cache of trees may hold. A tree takes about fifteen times as much.
 	maxParsed = 256 << 10
 	// maxParsedText is the longest text whose tree is kept.
 	maxParsedText = 4 << 10

@@ -57,7 +57,8 @@ func (e *exchange) ask() (queryRequest, error) {
 		if !utf8.Valid(text) {
 			return q, errQueryUTF8
 		}
-		return q, q.parse(&e.api.parsed, string(text))
+		err = q.parse(&e.api.parsed, string(text))
+		return q, err
 	}
 	body, err := e.object()
 	if err != nil {
