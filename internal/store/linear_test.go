@@ -53,6 +53,7 @@ func TestLinearizable(t *testing.T) {
 // An attempt is what a client asks for: a move of the clock, a policy, or operations.
 type attempt struct {
 	tick    expiry.Stamp // the clock moves here
+	since   expiry.Stamp // no stamp that is given out can be older
 	policy  *expiry.TTL
 	ops     []linearOp
 	indexed string // an indexing policy, which must not matter to anyone
@@ -86,7 +87,7 @@ type told struct {
 type linearState struct {
 	now   expiry.Stamp
 	split bool      // the last item is in a partition of another range
-	lag   bool      // a stamp may be of the second before: a commit takes time, and nobody waits for it
+	lag   bool      // a stamp may be older than the commit, which takes time, and nobody waits for it (D-91)
 	seq   [2]uint64 // of each range
 	ttl   expiry.TTL
 	items [linearItems]linearItem
@@ -100,11 +101,11 @@ func home(split bool, item int) int {
 	return 0
 }
 
-// write gives out the next sequence of an item's range.
-func (s *linearState) write(item int, told expiry.Stamp) access.Version {
+// write gives out the next sequence of an item's range. told is the stamp that the client was told.
+func (s *linearState) write(item int, since, told expiry.Stamp) access.Version {
 	seq := &s.seq[home(s.split, item)]
 	*seq++
-	if s.lag && told == s.now-1 {
+	if s.lag && since <= told && told < s.now {
 		return access.Version{Sequence: *seq, Stamp: told}
 	}
 	return access.Version{Sequence: *seq, Stamp: s.now}
@@ -150,7 +151,7 @@ func (s linearState) step(a attempt, out answer) (bool, linearState) {
 		if i < len(out.told) {
 			stamp = out.told[i].version.Stamp
 		}
-		kind, result := s.do(op, stamp)
+		kind, result := s.do(op, a.since, stamp)
 		if kind != 0 {
 			return out.failed == kind && out.index == i, before
 		}
@@ -161,7 +162,7 @@ func (s linearState) step(a attempt, out answer) (bool, linearState) {
 	return out.failed == 0, s.settle()
 }
 
-func (s *linearState) do(op linearOp, stamp expiry.Stamp) (fault.Kind, told) {
+func (s *linearState) do(op linearOp, since, stamp expiry.Stamp) (fault.Kind, told) {
 	d := &s.items[op.item]
 	switch {
 	case op.verb == store.Create && d.alive:
@@ -173,7 +174,7 @@ func (s *linearState) do(op linearOp, stamp expiry.Stamp) (fault.Kind, told) {
 	case op.verb == store.Read:
 		return 0, told{version: d.wrote, n: d.n}
 	case op.verb == store.Delete:
-		gone := told{version: s.write(op.item, stamp), n: d.n}
+		gone := told{version: s.write(op.item, since, stamp), n: d.n}
 		*d = linearItem{}
 		return 0, gone
 	}
@@ -187,7 +188,7 @@ func (s *linearState) do(op linearOp, stamp expiry.Stamp) (fault.Kind, told) {
 			return fault.Exists, told{}
 		}
 	}
-	next.wrote = s.write(op.item, stamp)
+	next.wrote = s.write(op.item, since, stamp)
 	created := !d.alive
 	*d = next
 	return 0, told{version: next.wrote, n: next.n, created: created}
@@ -310,6 +311,7 @@ func (r *race) client(id int, rng *rand.Rand, batches bool) {
 		if rng.IntN(12) == 0 {
 			r.tick(id)
 		}
+		a.since = r.now.Load() - 1 // a process may not have heard of the last second
 		call := r.order.Add(1)
 		out, err := r.perform(r.at(id), a, r.now.Load())
 		done := r.order.Add(1)
