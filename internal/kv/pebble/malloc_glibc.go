@@ -5,7 +5,10 @@ package pebble
 /*
 #include <malloc.h>
 
-static void one_heap(void) {
+// one_heap makes the GNU allocator use one heap instead of one per thread: all threads allocate and free blocks of the
+// cache, which would fragment every heap. It runs before the program has a second thread, because heaps that exist
+// stay in use.
+__attribute__((constructor)) static void one_heap(void) {
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, 1);
 #endif
@@ -19,11 +22,5 @@ static void trim_heap(void) {
 */
 import "C"
 
-import "sync"
-
-// tidyMalloc makes the GNU allocator use one heap instead of one per thread. All threads allocate and free blocks of
-// the cache, which would fragment every heap.
-var tidyMalloc = sync.OnceFunc(func() { C.one_heap() })
-
-// trimMalloc returns the free pages of that heap to the system, including those between pages in use.
+// trimMalloc returns the free pages of the heap to the system, including those between pages in use.
 func trimMalloc() { C.trim_heap() }

@@ -2,6 +2,4 @@
 
 package pebble
 
-func tidyMalloc() {}
-
 func trimMalloc() {}

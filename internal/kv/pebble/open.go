@@ -29,7 +29,6 @@ func Open(o Options) (*Engine, error) { return OpenContext(context.Background(),
 // damaged or missing, fault.OutOfSpace if the disk is full, and fault.Unavailable if the folder cannot be used, for a
 // reason in the message. When ctx ends first, it gives up at once and returns the error of ctx; no data is lost.
 func OpenContext(ctx context.Context, o Options) (*Engine, error) {
-	tidyMalloc()
 	e := &Engine{
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), calls: local.NewGate(), changes: local.NewChanges(),
 		failed: make(chan struct{}), stopLook: func() {},
