@@ -30,14 +30,20 @@ func newestFile(t *testing.T, dir, pattern string) string {
 	return slices.Max(found)
 }
 
-// copyOf copies a folder as a crash of the process leaves it.
+// copyOf copies a folder as a crash of the process leaves it. If an engine has just deleted a file, the copy begins
+// again.
 func copyOf(t *testing.T, dir string) string {
 	t.Helper()
-	to := t.TempDir()
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
+	for {
+		to := t.TempDir()
+		err := os.CopyFS(to, os.DirFS(dir))
+		if err == nil {
+			return to
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
 	}
-	return to
 }
 
 func flip(t *testing.T, path string, at int64) {

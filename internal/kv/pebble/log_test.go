@@ -42,9 +42,10 @@ func TestNoZerosOnAFullDisk(t *testing.T) {
 	e := start(t, Options{FS: disk, Reserve: DefaultReserve})
 	disk.take(40<<20 - 5<<20 - int64(len(zeros))) // the reserve is an eighth
 	e.space.look()
+	before := logBytes(t, disk, "mayfly") // the engine itself may have written something
 	set(t, e, "k", "v")
-	if n := logBytes(t, disk, "mayfly"); n >= int64(len(zeros)) {
-		t.Errorf("the log has %d bytes", n)
+	if n := logBytes(t, disk, "mayfly") - before; n >= int64(len(zeros)) {
+		t.Errorf("the log has got %d bytes longer", n)
 	}
 	stop(t, e)
 }
