@@ -81,11 +81,15 @@ func (c *conn) serve() {
 	}
 }
 
-// secure makes the TLS handshake, and returns whether the client has chosen HTTP/1.1. It does not, either, if the
-// handshake fails: net/http then answers.
+// secure makes the TLS handshake, and returns whether the client has chosen HTTP/1.1. If the handshake fails, it has
+// not: net/http then answers.
 func (c *conn) secure(t *tls.Conn) bool {
 	t.SetDeadline(clock.Wall().Add(c.server.HTTP.ReadHeaderTimeout))
+	c.idle.Store(true)
 	err := t.HandshakeContext(context.Background())
+	if !c.idle.CompareAndSwap(true, false) {
+		return false
+	}
 	t.SetDeadline(time.Time{})
 	state := t.ConnectionState()
 	if err != nil || state.NegotiatedProtocol != "" && state.NegotiatedProtocol != "http/1.1" {

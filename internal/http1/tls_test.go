@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 )
@@ -54,6 +56,23 @@ func TestTLS(t *testing.T) {
 	resp, err := http.Get("http://" + address)
 	if err != nil || resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("a plain request: %v, %v, want 400", resp, err)
+	}
+}
+
+// Shutdown does not wait for a client that has not begun to speak TLS.
+func TestShutdownDuringHandshake(t *testing.T) {
+	config := &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return nil, nil }}
+	arrived := make(chan bool, 1)
+	s, address := startOn(t, http.HandlerFunc(told), func(s *Server) {
+		s.Arrived = func(ctx context.Context, _ net.Conn) context.Context { arrived <- true; return ctx }
+	}, func(l net.Listener) net.Listener { return tls.NewListener(l, config) })
+	conn := dial(t, address)
+	<-arrived
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); err == nil || os.IsTimeout(err) {
+		t.Errorf("the connection: %v, want its end", err)
 	}
 }
 
