@@ -197,10 +197,10 @@ func (w *world) consistent() {
 	}
 }
 
-// times is n, or a third of it where tests are to be short: the race detector makes each run ten times as long.
+// times is n, or a sixth of it where tests are to be short: the race detector makes each run ten times as long.
 func times(n int) int {
 	if testing.Short() {
-		return max(1, n/3)
+		return max(1, n/6)
 	}
 	return n
 }
