@@ -68,7 +68,7 @@ bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minute
 	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
 	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
 
-bench-compare: ## mayfly beside cosmium and FerretDB on SQLite, in turns, with the flags COMPARE (about 8 minutes)
+bench-compare: ## mayfly beside cosmium and FerretDB on SQLite, in turns, with the flags COMPARE (about 12 minutes)
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	go build -o $$dir/mayfly ./cmd/mayfly; \
 	copied() { cp -r "$$(cd $$dir && go mod download -json $$1 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" $$dir/$$2; chmod -R u+w $$dir/$$2; }; \
