@@ -126,8 +126,8 @@ func (t *tally) someDead(at *rangeMarks) (bool, error) {
 		from = t.rng.Deadline(nil, at.own+1, 0)
 	}
 	err := walk(t.ctx, t.snapshot, from, t.rng.Deadline(nil, until+1, 0), func(kv.Iterator) error { return errFound })
-	// Where no stamp is old enough, not even 0, the feed is not asked: much that upserts have deleted may lie before its
-	// first entry.
+	// Where no stamp is old enough, not even 0, the feed is not asked: much that upserts have deleted may lie before
+	// its first entry.
 	if err == nil && t.v.Policy.DeadByTTL(0, expiry.Unset, t.v.Now) {
 		_, upper := t.rng.Bounds(keys.KindFeed)
 		err = walk(t.ctx, t.snapshot, t.rng.Feed(nil, at.feed+1), upper, func(it kv.Iterator) error {
