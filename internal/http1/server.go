@@ -19,7 +19,8 @@ import (
 )
 
 // A Server serves HTTP on listeners. Handlers see no difference between its own requests and those of net/http, except
-// that header maps and their values are used again after a handler has returned. Informational answers (status 1xx) panic.
+// that header maps and their values are used again after a handler has returned. Informational answers (status 1xx)
+// panic.
 type Server struct {
 	// HTTP has the handler, timeouts and limits, and answers what the server does not answer itself. All timeouts and
 	// ErrorLog must be set. Its ConnContext and ConnState are replaced.
