@@ -1,7 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -60,11 +62,48 @@ func (f *fetcher) fetch(ctx context.Context, list [][]byte) error {
 	for i, key := range list {
 		f.have[string(key)] = fetchedKey{values, i}
 	}
-	bytes := max(values.PageBytes(), 1)
-	f.bytes += int64(bytes)
-	f.size = max(2, min(groupBytes*len(list)/bytes, 2*f.size, largeGroup))
+	size := max(values.PageBytes(), 1)
+	f.bytes += int64(size)
+	f.size = max(2, min(groupBytes*len(list)/size, 2*f.size, largeGroup))
 	return nil
 }
+
+// pass finds the values of keys in one pass over them in their order, for engines that have them at hand: a get opens
+// an iterator of each table in its way, and a pass opens them once. Where all keys are behind the last one of the
+// engine, as those of new documents often are, it ends at the first. It keeps the slices.
+func (f *fetcher) pass(ctx context.Context, list [][]byte) error {
+	order := slices.Clone(list)
+	slices.SortFunc(order, bytes.Compare)
+	last := order[len(order)-1]
+	it, err := f.Reader.Iterate(ctx, order[0], append(slices.Clip(last), 0))
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	if f.have == nil {
+		f.have = make(map[string]fetchedKey, len(order))
+	}
+	values := make(passed, len(order))
+	here := it.Next()
+	for i, key := range order {
+		if here && bytes.Compare(it.Key(), key) < 0 {
+			here = it.Seek(key)
+		}
+		if here && bytes.Equal(it.Key(), key) {
+			if values[i] = bytes.Clone(it.Value()); values[i] == nil {
+				return it.Err()
+			}
+		}
+		f.have[string(key)] = fetchedKey{values, i}
+	}
+	return it.Err()
+}
+
+// The values that a pass has found.
+type passed [][]byte
+
+func (p passed) Value(i int) ([]byte, error) { return p[i], nil }
+func (p passed) PageBytes() int              { return 0 }
 
 // drop forgets what was fetched.
 func (f *fetcher) drop() {
@@ -160,26 +199,41 @@ func (l *lookahead) rest() error {
 	return nil
 }
 
-// opsAhead is for how many operations of a write set the documents are fetched at once.
-const opsAhead = 64
+// How many operations of a write set are looked ahead at once.
+const (
+	opsAhead     = 64  // on other machines, with their documents
+	lookupsAhead = 512 // at hand, the lookups alone
+)
 
-// fetchAhead fetches the documents of the next operations, where that is faster than one after the other.
-func (ws *writeSet) fetchAhead(ctx context.Context, ops []Op) error {
-	if ws.ahead.drop(); len(ops) < 2 {
+// fetchAhead finds the documents of the operations from i on, where that is faster than one after the other. It is
+// called for each operation.
+func (ws *writeSet) fetchAhead(ctx context.Context, ops []Op, i int) error {
+	if i == 0 {
+		ws.aheadTo = 0
+	}
+	if i < ws.aheadTo || len(ops)-i < 2 {
 		return nil
 	}
 	if ws.ahead.Reader == nil {
 		ws.ahead = newFetcher(ws.view.Reader)
+		ws.view.Reader = &ws.ahead
 	}
+	ws.ahead.drop()
+	size := opsAhead
 	if ws.ahead.many == nil {
-		return nil
+		size = lookupsAhead
 	}
-	ws.view.Reader = &ws.ahead
+	ws.aheadTo = min(i+size, len(ops))
+	ops = ops[i:ws.aheadTo]
+	var a arena
 	ranges, lookups := make([]keys.Range, len(ops)), make([][]byte, len(ops))
 	for i := range ops {
 		partition := ws.v.Identity().AppendPartition(nil, ops[i].Key.Partition)
 		ranges[i] = ws.v.KeysForForm(partition)
-		lookups[i] = ranges[i].Lookup(nil, partition, ops[i].Key.ID)
+		lookups[i] = ranges[i].Lookup(a.room(numberedBytes+len(partition)+len(ops[i].Key.ID)), partition, ops[i].Key.ID)
+	}
+	if ws.ahead.many == nil {
+		return ws.ahead.pass(ctx, lookups)
 	}
 	if err := ws.ahead.fetch(ctx, lookups); err != nil {
 		return err

@@ -199,6 +199,49 @@ func TestBatchReadsInGroups(t *testing.T) {
 	w.consistent()
 }
 
+// TestLookupsInOnePass upserts 1,300 documents in one batch, every third of which is there, and deletes one and creates
+// it again far apart in it. What the batch finds in one pass is what single operations find.
+func TestLookupsInOnePass(t *testing.T) {
+	withRanges(t, func(t *testing.T, ranges int) {
+		const documents = 1300
+		def := definition(expiry.Never)
+		def.Partitions = ranges
+		w := newWorld(t, def)
+		at := func(i int) (pk, id string) { return fmt.Sprint(i % 50), fmt.Sprint(i * 7919 % documents) }
+		for i := 0; i < documents; i += 3 {
+			pk, id := at(i)
+			_, err := w.write(w.put(store.Create, pk, id, `"round":0`))
+			w.ok(err)
+		}
+		var ops []store.Op
+		for i := range documents {
+			pk, id := at(i)
+			ops = append(ops, w.put(store.Upsert, pk, id, `"round":1`))
+			if i == 100 {
+				pk, id = at(0)
+				ops = append(ops, store.Op{Verb: store.Delete, Key: key(pk, id)})
+			}
+		}
+		pk, id := at(0)
+		ops = append(ops, w.put(store.Create, pk, id, `"round":2`))
+		results, err := w.store.WriteAll(t.Context(), w.c, w.now, ops)
+		w.ok(err)
+		if last := len(results) - 1; !results[last].Created {
+			t.Error("the document that was deleted in the batch is not created again")
+		}
+		results = append(results[:101:101], results[102:]...)
+		for i, r := range results[:documents] {
+			if want := i%3 != 0; r.Created != want {
+				t.Errorf("document %d is created: %v, want %v", i, r.Created, want)
+			}
+		}
+		if got := len(strings.Fields(w.scan(access.Access{}))); got != documents {
+			t.Errorf("%d documents, want %d", got, documents)
+		}
+		w.consistent()
+	})
+}
+
 // TestDatesAreReadInGroups walks along an index on dates, forward and back, and reclaims the documents that the dates
 // have ended.
 func TestDatesAreReadInGroups(t *testing.T) {

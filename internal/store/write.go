@@ -86,10 +86,8 @@ func (s *Store) attempt(
 		return false, err
 	}
 	for i := range ops {
-		if i%opsAhead == 0 {
-			if err := ws.fetchAhead(ctx, ops[i:min(i+opsAhead, len(ops))]); err != nil {
-				return false, err
-			}
+		if err := ws.fetchAhead(ctx, ops, i); err != nil {
+			return false, err
 		}
 		if err := ws.do(ctx, &ops[i], &results[i]); err != nil {
 			// A failure is an answer too: it must rest on a state that existed, or it is tried again.

@@ -22,6 +22,7 @@ type writeSet struct {
 	v            catalog.View
 	view         kv.View // all reads go through it
 	ahead        fetcher // the Reader of view while several operations are done, see fetchAhead
+	aheadTo      int     // the first operation that it has not looked at
 	x            *indexer
 	b            kv.Batch
 	slots        []*slot          // in order of first touch
