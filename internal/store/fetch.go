@@ -25,11 +25,12 @@ const (
 // A fetcher is a Reader that has fetched some keys already.
 type fetcher struct {
 	kv.Reader
-	many  kv.MultiReader // nil if keys can be read one by one only
-	size  int            // keys to fetch next
-	have  map[string]fetchedKey
-	bytes int64 // of what it has
-	key   []byte
+	many   kv.MultiReader // nil if keys can be read one by one only
+	memory kv.Rememberer  // of a snapshot, nil if it is none
+	size   int            // keys to fetch next
+	have   map[string]fetchedKey
+	bytes  int64 // of what it has
+	key    []byte
 }
 
 // A fetchedKey is where the value of a key is.
@@ -44,6 +45,7 @@ func newFetcher(r kv.Reader) fetcher {
 		r = b.Snapshot
 	}
 	f.many, _ = r.(kv.MultiReader)
+	f.memory, _ = r.(kv.Rememberer)
 	return f
 }
 

@@ -265,6 +265,13 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 			return r.decode(value)
 		}
 	}
+	if r.ahead.memory != nil {
+		r.key = r.rng.Record(r.key[:0], number)
+		if value, found := r.ahead.memory.Recall(r.key); found {
+			r.stats.Documents++
+			return r.decode(value)
+		}
+	}
 	if r.records == nil {
 		if err := r.openRecords(); err != nil {
 			return h, nil, false, err
@@ -273,7 +280,11 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 	if err := r.move(number); err != nil || !r.here || r.at != number {
 		return h, nil, false, err
 	}
-	return r.present()
+	h, body, alive, err = r.present()
+	if err == nil && alive && r.ahead.memory != nil {
+		r.ahead.memory.Remember(r.records.Key(), r.records.Value())
+	}
+	return h, body, alive, err
 }
 
 // nearby is the distance in numbers up to which record steps rather than seeks: a seek takes

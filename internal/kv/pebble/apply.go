@@ -82,10 +82,11 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 			return err
 		}
 	}
+	number := e.newest.Load() + 1
+	e.remembered.change(b.Ops, number)
 	if err := e.publish(w, sync); err != nil {
 		return err
 	}
-	number := e.newest.Load() + 1
 	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
 	return nil

@@ -48,8 +48,8 @@ type Options struct {
 	// NoSync acknowledges batches before they are durable: a crash may undo the
 	// newest ones, still in order and each as a whole.
 	NoSync bool
-	// CacheBytes limits block cache and memtables together; 0 means 160 MiB on disk, 48 MiB
-	// in memory.
+	// CacheBytes limits block cache, memtables and the values that are remembered together; 0 means 160 MiB on disk,
+	// 48 MiB in memory.
 	CacheBytes int64
 	// SeparateValues keeps values of at least this many bytes in files apart
 	// from the keys, so that compactions move them less often; 0 keeps all values
@@ -94,10 +94,11 @@ type Engine struct {
 	failed  chan struct{}           // closed when failure is set
 	failing sync.Once
 
-	garbage garbageWatch
-	cache   *pebble.Cache
-	shrunk  atomic.Uint64 // the value of newest at the end of the last Shrink
-	spent   sync.Mutex    // held while a log that is no longer needed is reused or emptied
+	garbage    garbageWatch
+	cache      *pebble.Cache
+	remembered *remembered
+	shrunk     atomic.Uint64 // the value of newest at the end of the last Shrink
+	spent      sync.Mutex    // held while a log that is no longer needed is reused or emptied
 
 	opened    atomic.Bool
 	closing   context.Context // ends with Close

@@ -50,7 +50,7 @@ func (e *Engine) Load() kv.Load {
 	m := e.db.Metrics()
 	load := kv.Load{
 		DiskBytes:      m.DiskSpaceUsage(),
-		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(m.BlockCache.Size+m.FileCache.Size),
+		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(m.BlockCache.Size+m.FileCache.Size+e.remembered.bytes.Load()),
 		CompactionDebt: m.Compact.EstimatedDebt,
 		Sublevels:      int(m.Levels[0].Sublevels),
 		Compactions:    int(m.Compact.NumInProgress),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -19,7 +20,7 @@ func (e *Engine) Get(_ context.Context, key []byte, use func(value []byte) error
 		return false, err
 	}
 	defer e.calls.Leave()
-	return get(e.db, key, use)
+	return e.get(e.db, math.MaxUint64, key, use)
 }
 
 // Iterate iterates over the newest applied state as it is now.
@@ -38,7 +39,8 @@ func (e *Engine) Snapshot(context.Context) (kv.Snapshot, error) {
 	}
 	defer e.calls.Leave()
 	e.open.Add(1)
-	return &snapshot{engine: e, view: e.db.NewSnapshot()}, nil
+	mark := e.newest.Load() // before the snapshot, which sees all up to it
+	return &snapshot{engine: e, mark: mark, view: e.db.NewSnapshot()}, nil
 }
 
 // View reads the newest applied state, not only that of its moment.
@@ -56,6 +58,7 @@ func (e *Engine) View(context.Context) (kv.View, error) {
 // A snapshot is a Pebble snapshot that may be closed twice.
 type snapshot struct {
 	engine *Engine
+	mark   uint64
 	view   *pebble.Snapshot
 	closed atomic.Bool
 }
@@ -64,7 +67,20 @@ func (s *snapshot) Get(_ context.Context, key []byte, use func(value []byte) err
 	if err := s.engine.broken(); err != nil {
 		return false, err
 	}
-	return get(s.view, key, use)
+	return s.engine.get(s.view, s.mark, key, use)
+}
+
+// Recall finds the value of a key in memory.
+func (s *snapshot) Recall(key []byte) (value []byte, found bool) {
+	if s.engine.broken() != nil {
+		return nil, false
+	}
+	return s.engine.remembered.find(s.engine.remembered.hash(key), key, s.mark)
+}
+
+// Remember takes note of a value that the snapshot has.
+func (s *snapshot) Remember(key, value []byte) {
+	s.engine.remembered.offer(s.engine.remembered.hash(key), key, value, s.mark)
 }
 
 func (s *snapshot) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator, error) {
@@ -100,6 +116,19 @@ func (n newest) Append(dst, key []byte) ([]byte, bool, error) {
 type source interface {
 	Get(key []byte) ([]byte, io.Closer, error)
 	NewIter(o *pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+// get reads a key of the state after the batch with the number mark, or of the newest state.
+func (e *Engine) get(from source, mark uint64, key []byte, use func(value []byte) error) (bool, error) {
+	hash := e.remembered.hash(key)
+	if value, found := e.remembered.find(hash, key, mark); found {
+		return true, use(value)
+	}
+	since := min(mark, e.newest.Load()) // before the read
+	return get(from, key, func(value []byte) error {
+		e.remembered.offer(hash, key, value, since)
+		return use(value)
+	})
 }
 
 func get(from source, key []byte, use func(value []byte) error) (found bool, err error) {

@@ -12,9 +12,12 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
-// takeCache creates a cache for this engine alone, so that Shrink can empty it.
+// takeCache creates a cache for this engine alone, so that Shrink can empty it, and divides its size between blocks and
+// what is remembered.
 func (e *Engine) takeCache(o *pebble.Options) {
-	e.cache = pebble.NewCache(o.CacheSize)
+	share := o.CacheSize / rememberedShare
+	e.remembered = newRemembered(share)
+	e.cache = pebble.NewCache(o.CacheSize - share)
 	o.Cache = e.cache
 }
 
@@ -30,7 +33,7 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		return nil // the disk is full or has failed: do not burden it
 	}
 	newest := e.newest.Load()
-	if e.shrunk.Load() == newest && e.cache.Size() < smallCacheUse {
+	if e.shrunk.Load() == newest && e.cache.Size()+e.remembered.bytes.Load() < smallCacheUse {
 		return nil
 	}
 	if e.shrunk.Load() != newest {
@@ -39,6 +42,7 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		}
 		e.shrunk.Store(newest)
 	}
+	e.remembered.forget()
 	e.cache.Reserve(math.MaxInt32)() // reserving all of it evicts all blocks
 	trimMalloc()
 	return nil

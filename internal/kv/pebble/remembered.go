@@ -1,0 +1,249 @@
+package pebble
+
+import (
+	"bytes"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// remembered has values of keys that were read one by one and more than once, so that they are found without a look
+// into memtables and tables. What it has is the newest visible state: a batch takes out the keys that it changes before
+// it becomes visible. See DESIGN.md.
+type remembered struct {
+	seed  maphash.Seed
+	sets  []rememberedSet
+	limit int64 // of bytes
+	bytes atomic.Int64
+
+	gaps atomic.Pointer[[]gap] // sorted, not overlapping
+
+	making sync.Mutex // held while room is made
+	hand   int        // the next set that gives some up
+}
+
+// Sizes of what is remembered.
+const (
+	rememberedShare = 10      // one part of the cache in this many
+	rememberedWays  = 8       // keys of a set
+	rememberedBytes = 8 << 10 // of the largest value
+	rememberedMean  = 256     // bytes of an entry, from which the number of sets follows
+	entryOverhead   = 128     // bytes of an entry in addition to its key and value, about
+	maxGaps         = 256
+)
+
+// A rememberedSet has the keys whose hashes end in the same bits.
+type rememberedSet struct {
+	mu      sync.Mutex // held while entries come and go; they are found without it
+	changed uint64     // number of the newest batch that has changed a key of the set
+	entries [rememberedWays]atomic.Pointer[rememberedValue]
+	missed  [rememberedWays]uint32 // hashes of keys that were read last and are not there
+	next    uint8                  // of missed
+	hand    uint8                  // the next of entries to give up
+}
+
+// A rememberedValue does not change, but for used.
+type rememberedValue struct {
+	hash       uint64
+	since      uint64 // number of a batch after which the key had the value
+	key, value []byte
+	used       atomic.Bool // since the hand has passed
+}
+
+func (v *rememberedValue) size() int64 { return int64(len(v.key)+len(v.value)) + entryOverhead }
+
+// A gap is a range of keys that was deleted, by the batch with the number or by one before it.
+type gap struct {
+	lower, upper []byte
+	number       uint64
+}
+
+func newRemembered(limit int64) *remembered {
+	sets := 1
+	for int64(sets)*rememberedWays*rememberedMean < limit {
+		sets *= 2
+	}
+	return &remembered{seed: maphash.MakeSeed(), sets: make([]rememberedSet, sets), limit: limit}
+}
+
+func (r *remembered) hash(key []byte) uint64 { return maphash.Bytes(r.seed, key) }
+
+func (r *remembered) set(hash uint64) *rememberedSet { return &r.sets[hash&uint64(len(r.sets)-1)] }
+
+// find returns the value that a key has now, and has had since the batch with the number mark or longer.
+func (r *remembered) find(hash uint64, key []byte, mark uint64) (value []byte, found bool) {
+	set := r.set(hash)
+	for i := range set.entries {
+		v := set.entries[i].Load()
+		if v == nil || v.hash != hash || !bytes.Equal(v.key, key) {
+			continue
+		}
+		if v.since > mark || r.inGap(key, v.since) {
+			return nil, false
+		}
+		if !v.used.Load() {
+			v.used.Store(true)
+		}
+		return v.value, true
+	}
+	return nil, false
+}
+
+// inGap reports whether the key was in a range that a batch after since has deleted.
+func (r *remembered) inGap(key []byte, since uint64) bool {
+	gaps := r.gaps.Load()
+	if gaps == nil {
+		return false
+	}
+	i, _ := slices.BinarySearchFunc(*gaps, key, func(g gap, key []byte) int {
+		if bytes.Compare(g.upper, key) <= 0 {
+			return -1
+		}
+		return 1
+	})
+	return i < len(*gaps) && bytes.Compare((*gaps)[i].lower, key) <= 0 && since < (*gaps)[i].number
+}
+
+// offer says that a key that find has not found had the value after the batch with the number since, or in a later
+// state. It is remembered the second time, if the key has not changed in between.
+func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
+	if len(key)+len(value) > rememberedBytes {
+		return
+	}
+	set := r.set(hash)
+	set.mu.Lock()
+	if set.changed > since || !set.again(uint32(hash>>32)) {
+		set.mu.Unlock()
+		return
+	}
+	memory := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
+	v := &rememberedValue{hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
+	r.bytes.Add(v.size() - set.put(v))
+	set.mu.Unlock()
+	if r.bytes.Load() > r.limit {
+		r.makeRoom()
+	}
+}
+
+// again reports whether a key was missed before, not long ago, and notes that it was.
+func (s *rememberedSet) again(hash uint32) bool {
+	if slices.Contains(s.missed[:], hash) {
+		return true
+	}
+	s.missed[s.next%rememberedWays] = hash
+	s.next++
+	return false
+}
+
+// put stores an entry, and returns the size of the one that made way.
+func (s *rememberedSet) put(v *rememberedValue) (size int64) {
+	place := -1
+	for i := range s.entries {
+		switch old := s.entries[i].Load(); {
+		case old == nil:
+			place = i
+		case old.hash == v.hash && bytes.Equal(old.key, v.key):
+			s.entries[i].Store(v)
+			return old.size()
+		}
+	}
+	for place < 0 { // each that was used gets one more round
+		i := int(s.hand % rememberedWays)
+		s.hand++
+		if old := s.entries[i].Load(); !old.used.Swap(false) {
+			place, size = i, old.size()
+		}
+	}
+	s.entries[place].Store(v)
+	return size
+}
+
+// makeRoom forgets what was not used, until the rest is within the limit.
+func (r *remembered) makeRoom() {
+	if !r.making.TryLock() {
+		return
+	}
+	defer r.making.Unlock()
+	for n := 0; n < 2*len(r.sets) && r.bytes.Load() > r.limit; n++ {
+		set := &r.sets[r.hand%len(r.sets)]
+		r.hand++
+		set.mu.Lock()
+		for i := range set.entries {
+			if v := set.entries[i].Load(); v != nil && !v.used.Swap(false) {
+				set.entries[i].Store(nil)
+				r.bytes.Add(-v.size())
+			}
+		}
+		set.mu.Unlock()
+	}
+}
+
+// change forgets what the batch with the number is about to change. It is called before the batch becomes visible, for
+// one batch at a time.
+func (r *remembered) change(ops []kv.Op, number uint64) {
+	for i := range ops {
+		if ops[i].End != nil {
+			r.remove(ops[i].Key, ops[i].End, number)
+			continue
+		}
+		hash := r.hash(ops[i].Key)
+		set := r.set(hash)
+		set.mu.Lock()
+		set.changed = number
+		for j := range set.entries {
+			if v := set.entries[j].Load(); v != nil && v.hash == hash && bytes.Equal(v.key, ops[i].Key) {
+				set.entries[j].Store(nil)
+				r.bytes.Add(-v.size())
+			}
+		}
+		set.mu.Unlock()
+	}
+}
+
+// remove notes a gap. Runs of keys are deleted one after the other, from the first to the last, so most gaps continue
+// another one.
+func (r *remembered) remove(lower, upper []byte, number uint64) {
+	if bytes.Compare(lower, upper) >= 0 {
+		return
+	}
+	var old []gap
+	if gaps := r.gaps.Load(); gaps != nil {
+		old = *gaps
+	}
+	added := gap{bytes.Clone(lower), bytes.Clone(upper), number}
+	list := make([]gap, 0, len(old)+1)
+	before := 0
+	for ; before < len(old) && bytes.Compare(old[before].upper, added.lower) < 0; before++ {
+		list = append(list, old[before])
+	}
+	for ; before < len(old) && bytes.Compare(old[before].lower, added.upper) <= 0; before++ {
+		if bytes.Compare(old[before].lower, added.lower) < 0 {
+			added.lower = old[before].lower
+		}
+		if bytes.Compare(old[before].upper, added.upper) > 0 {
+			added.upper = old[before].upper
+		}
+	}
+	list = append(append(list, added), old[before:]...)
+	if len(list) > maxGaps { // one gap that has everything: what is remembered from now on is behind it in time
+		list = []gap{{lower: nil, upper: bytes.Repeat([]byte{0xFF}, kv.MaxKeyBytes+1), number: number}}
+	}
+	r.gaps.Store(&list)
+}
+
+// forget forgets everything.
+func (r *remembered) forget() {
+	for i := range r.sets {
+		set := &r.sets[i]
+		set.mu.Lock()
+		for j := range set.entries {
+			if v := set.entries[j].Swap(nil); v != nil {
+				r.bytes.Add(-v.size())
+			}
+		}
+		set.mu.Unlock()
+	}
+}

@@ -1,0 +1,287 @@
+package pebble
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// recall reads a key in memory alone, as the state after mark has it.
+func (r *remembered) recall(key string, mark uint64) (string, bool) {
+	value, found := r.find(r.hash([]byte(key)), []byte(key), mark)
+	return string(value), found
+}
+
+func (r *remembered) see(key, value string, since uint64) {
+	r.offer(r.hash([]byte(key)), []byte(key), []byte(value), since)
+}
+
+func TestRemembered(t *testing.T) {
+	r := newRemembered(1 << 20)
+	want := func(when, key string, mark uint64, want string) {
+		t.Helper()
+		if got, found := r.recall(key, mark); got != want || found != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", when, got, found, want)
+		}
+	}
+	r.see("a", "one", 5)
+	want("seen once", "a", 9, "")
+	r.see("a", "one", 5)
+	want("seen twice", "a", 9, "one")
+	want("for a state that is as old", "a", 5, "one")
+	want("for a state that may be older", "a", 4, "")
+	r.change([]kv.Op{{Key: []byte("a"), Value: []byte("two")}}, 6)
+	want("changed", "a", 9, "")
+	r.see("a", "one", 5)
+	want("an old value after a change", "a", 9, "")
+	r.see("a", "two", 6)
+	want("the new value", "a", 9, "two")
+	r.forget()
+	if want("forgotten", "a", 9, ""); r.bytes.Load() != 0 {
+		t.Errorf("%d bytes after all was forgotten", r.bytes.Load())
+	}
+}
+
+func TestRememberedGaps(t *testing.T) {
+	r := newRemembered(1 << 20)
+	key := func(i int) string { return fmt.Sprintf("%04d", i) }
+	remove := func(from, to int, number uint64) {
+		r.change([]kv.Op{{Key: []byte(key(from)), End: []byte(key(to))}}, number)
+	}
+	gone := func(i int) bool {
+		_, found := r.recall(key(i), 1<<60)
+		return !found
+	}
+	for i := range 1000 {
+		r.see(key(i), "v", 1)
+		r.see(key(i), "v", 1)
+	}
+	removed := map[int]bool{}
+	for number, run := range [][2]int{{10, 20}, {40, 50}, {20, 30}, {5, 12}, {45, 60}, {60, 60}, {0, 3}, {2, 6}, {900, 901}} {
+		remove(run[0], run[1], uint64(number)+2)
+		for i := run[0]; i < run[1]; i++ {
+			removed[i] = true
+		}
+		for i := range 1000 {
+			if gone(i) != removed[i] {
+				t.Fatalf("after %v: key %d is gone: %v, want %v", run, i, gone(i), removed[i])
+			}
+		}
+	}
+	if n := len(*r.gaps.Load()); n != 3 {
+		t.Errorf("%d gaps, want 3: %v", n, *r.gaps.Load())
+	}
+	r.see(key(15), "again", 20)
+	if got, _ := r.recall(key(15), 20); got != "again" {
+		t.Errorf("%q where a key came back", got)
+	}
+	for i := range maxGaps {
+		remove(100+2*i, 101+2*i, uint64(30+i))
+	}
+	if n := len(*r.gaps.Load()); n > maxGaps {
+		t.Errorf("%d gaps", n)
+	}
+	if !gone(101) && gone(100) || !gone(100) {
+		t.Error("a key of a gap is there")
+	}
+}
+
+// TestRememberedLimit reads more than may be remembered, and often a few keys of it.
+func TestRememberedLimit(t *testing.T) {
+	const limit, hot = 256 << 10, 20
+	r := newRemembered(limit)
+	value := string(make([]byte, 1<<10))
+	for i := range 5000 {
+		for range 2 {
+			r.see(fmt.Sprint("cold", i), value, 1)
+		}
+		for j := range hot {
+			key := fmt.Sprint("hot", j)
+			if _, found := r.recall(key, 1); !found {
+				r.see(key, value, 1)
+			}
+		}
+		if n := r.bytes.Load(); n > limit+2<<10 {
+			t.Fatalf("%d bytes, and %d are allowed", n, limit)
+		}
+	}
+	there, bytes := 0, int64(0)
+	for i := range r.sets {
+		for j := range r.sets[i].entries {
+			if v := r.sets[i].entries[j].Load(); v != nil {
+				bytes += v.size()
+			}
+		}
+	}
+	for j := range hot {
+		if _, found := r.recall(fmt.Sprint("hot", j), 1); found {
+			there++
+		}
+	}
+	if bytes != r.bytes.Load() || bytes < limit/2 {
+		t.Errorf("%d bytes are there, %d are counted, of %d", bytes, r.bytes.Load(), limit)
+	}
+	if there < hot*3/4 {
+		t.Errorf("%d of %d keys that are read all the time are remembered", there, hot)
+	}
+	r.see("large", string(make([]byte, rememberedBytes+1)), 1)
+	r.see("large", string(make([]byte, rememberedBytes+1)), 1)
+	if _, found := r.recall("large", 1); found {
+		t.Error("a value above the limit is remembered")
+	}
+}
+
+// TestRememberedLinearizable reads and writes few keys from many goroutines. Each batch raises a pair of counters
+// together. No reader sees an older value than one that was acknowledged or seen before, and no snapshot has two
+// different counters, however it reads them. A third key of each pair is deleted as a range and written again.
+func TestRememberedLinearizable(t *testing.T) {
+	e, err := Open(Options{Memory: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const pairs = 4
+	duration := 2 * time.Second
+	if testing.Short() {
+		duration = 500 * time.Millisecond
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), duration)
+	defer cancel()
+	name := func(pair int, of string) []byte { return fmt.Appendf(nil, "%s%d", of, pair) }
+	var seen [pairs]atomic.Uint64 // the highest that was acknowledged or read
+	raise := func(pair int, n uint64) {
+		for old := seen[pair].Load(); old < n && !seen[pair].CompareAndSwap(old, n); old = seen[pair].Load() {
+		}
+	}
+	value := func(r kv.Reader, key []byte) (n uint64, found bool) {
+		found, err := r.Get(context.Background(), key, func(value []byte) error {
+			n = binary.BigEndian.Uint64(value)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return n, found
+	}
+	var wait sync.WaitGroup
+	for pair := range pairs {
+		wait.Go(func() {
+			for n := uint64(1); ctx.Err() == nil; n++ {
+				var b kv.Batch
+				bytes := binary.BigEndian.AppendUint64(nil, n)
+				b.Set(name(pair, "a"), bytes)
+				b.Set(name(pair, "b"), bytes)
+				if n%2 == 0 {
+					b.DeleteRange(name(pair, "c"), append(name(pair, "c"), 0))
+				} else {
+					b.Set(name(pair, "c"), bytes)
+				}
+				if err := e.Apply(context.Background(), &b); err != nil {
+					t.Error(err)
+					return
+				}
+				raise(pair, n)
+				if n%8 == 0 { // so that readers remember something
+					time.Sleep(50 * time.Microsecond)
+				}
+			}
+		})
+	}
+	var recalled atomic.Int64
+	for range 4 {
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				pair := rand.IntN(pairs)
+				before := seen[pair].Load()
+				n, _ := value(e, name(pair, "a"))
+				if n < before {
+					t.Errorf("%d was read after %d", n, before)
+					return
+				}
+				raise(pair, n)
+				before = seen[pair].Load()
+				if c, found := value(e, name(pair, "c")); found && c < before-min(before, 1) {
+					t.Errorf("%d was read from a deleted key after %d", c, before)
+					return
+				}
+			}
+		})
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				pair := rand.IntN(pairs)
+				before := seen[pair].Load()
+				s, err := e.Snapshot(context.Background())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				a, _ := value(s, name(pair, "a"))
+				for range rand.IntN(3) {
+					value(e, name(pair, "b")) // remembers what is newer than the snapshot
+				}
+				b, _ := value(s, name(pair, "b"))
+				c, found := value(s, name(pair, "c"))
+				key, memory := name(pair, "b"), s.(kv.Rememberer)
+				again, ok := memory.Recall(key)
+				if ok {
+					recalled.Add(1)
+				} else {
+					memory.Remember(key, binary.BigEndian.AppendUint64(nil, b))
+				}
+				_ = s.Close()
+				if a != b || a < before || ok && binary.BigEndian.Uint64(again) != b || a > 0 && found != (a%2 == 1) ||
+					found && c != a {
+					t.Errorf("a snapshot has %d, %d, %d, %v and recalls %v, after %d", a, b, c, found, again, before)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if recalled.Load() == 0 {
+		t.Error("nothing was recalled")
+	}
+}
+
+func BenchmarkRecall(b *testing.B) {
+	r := newRemembered(16 << 20)
+	var keys [][]byte
+	for i := range 10_000 {
+		key := fmt.Appendf(nil, "container and %08d", i)
+		keys = append(keys, key)
+		for range 2 {
+			r.offer(r.hash(key), key, make([]byte, 1<<10), 1)
+		}
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		key := keys[i*6151%len(keys)]
+		r.find(r.hash(key), key, 1)
+	}
+}
+
+func BenchmarkChange(b *testing.B) {
+	r := newRemembered(16 << 20)
+	ops := make([]kv.Op, 17)
+	for i := range ops {
+		ops[i].Key = make([]byte, 50)
+	}
+	b.ReportAllocs()
+	for n := uint64(0); b.Loop(); n++ {
+		for i := range ops {
+			binary.BigEndian.PutUint64(ops[i].Key[i:], n)
+		}
+		r.change(ops, n)
+	}
+}
