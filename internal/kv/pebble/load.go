@@ -48,9 +48,10 @@ func (e *Engine) Load() kv.Load {
 	}
 	defer e.calls.Leave()
 	m := e.db.Metrics()
+	cached := m.BlockCache.Size + m.FileCache.Size + e.remembered.bytes.Load()
 	load := kv.Load{
 		DiskBytes:      m.DiskSpaceUsage(),
-		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(m.BlockCache.Size+m.FileCache.Size+e.remembered.bytes.Load()),
+		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(cached),
 		CompactionDebt: m.Compact.EstimatedDebt,
 		Sublevels:      int(m.Levels[0].Sublevels),
 		Compactions:    int(m.Compact.NumInProgress),

@@ -64,7 +64,8 @@ func TestRememberedGaps(t *testing.T) {
 		r.see(key(i), "v", 1)
 	}
 	removed := map[int]bool{}
-	for number, run := range [][2]int{{10, 20}, {40, 50}, {20, 30}, {5, 12}, {45, 60}, {60, 60}, {0, 3}, {2, 6}, {900, 901}} {
+	runs := [][2]int{{10, 20}, {40, 50}, {20, 30}, {5, 12}, {45, 60}, {60, 60}, {0, 3}, {2, 6}, {900, 901}}
+	for number, run := range runs {
 		remove(run[0], run[1], uint64(number)+2)
 		for i := run[0]; i < run[1]; i++ {
 			removed[i] = true
