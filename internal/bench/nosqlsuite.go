@@ -174,7 +174,7 @@ func (s *nosqlSuite) query(ctx context.Context, q nosqlQuery, n int, page func([
 			more = append(more, continuationHeader, continuation)
 		}
 		answer, err := s.send(ctx, nosqlRequest{method: "POST", path: s.container + "/docs", kind: "docs",
-			resource: s.container, body: body, headers: more})
+			resource: s.container, body: body, headers: more, text: page != nil})
 		if err != nil {
 			return err
 		}
