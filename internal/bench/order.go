@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 )
 
 // An order is a document of a suite: 1 KiB, with 12 paths that are indexed, and a text and a note that are not.
@@ -40,18 +41,31 @@ const (
 // and no two of the first count have the same score.
 func makeOrder(i, count int) order {
 	sets := count / together
-	text := make([]byte, 0, fillerBytes+16)
-	for random := rand.New(rand.NewPCG(1, uint64(i))); len(text) < fillerBytes; text = append(text, ' ') {
-		text = strconv.AppendUint(text, random.Uint64N(1<<40), 36)
-	}
 	return order{
 		ID: orderID(i), Partition: orderPartition(i, count), Kind: fmt.Sprint("kind-", i%orderKinds),
 		Group: (i + i/sets) % sets,
 		Score: float64(i*7919%count) + 0.5, Amount: makeAmount(i), Open: i%3 == 0,
 		Address: address{fmt.Sprint("city ", i%50), fmt.Sprint(i%200, " Main Street"), fmt.Sprintf("%05d", i%99_999)},
 		Tags:    []string{fmt.Sprint("t", i%7), fmt.Sprint("u", i%11)}, Note: fmt.Sprint("note ", i%1000),
-		Text: string(text[:fillerBytes]),
+		Text: filler(i),
 	}
+}
+
+// fillers is random text, of which documents have parts: making some for each document takes a good part of the time
+// of a client that writes.
+var fillers = sync.OnceValue(func() string {
+	text := make([]byte, 0, 256<<10)
+	for random := rand.New(rand.NewPCG(1, 2)); len(text) < cap(text)-16; text = append(text, ' ') {
+		text = strconv.AppendUint(text, random.Uint64N(1<<40), 36)
+	}
+	return string(text)
+})
+
+// filler is the text of document i. Parts of neighbours do not overlap, so that they compress no better than others.
+func filler(i int) string {
+	all := fillers()
+	start := i * (fillerBytes + 1) % (len(all) - fillerBytes)
+	return all[start : start+fillerBytes]
 }
 
 func makeAmount(i int) float64 { return float64(i%1000) + 0.25 }
