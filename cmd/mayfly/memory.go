@@ -22,6 +22,7 @@ const (
 	ownMemory       = 48 << 20  // the program itself, and structures that no budget counts
 	worthReturning  = 16 << 20  // free bytes that are worth a return to the system
 	worthShrinking  = 48 << 20  // bytes of the engine that make shrinking it worthwhile
+	leastGarbage    = 48 << 20  // between two collections, even if little is alive
 )
 
 // quietRequests is the most requests per second at which the process still returns memory to the system.
@@ -109,6 +110,33 @@ func returnMemory(n *node.Node, log *slog.Logger) (stop func()) {
 			more = before > base+worthReturning // pools keep what they hold for one collection
 		}
 	})
+}
+
+// boundGarbage makes collections of the Go heap as frequent as if the caches of an engine on disk were not in it, until
+// stop is called. Go lets the heap double between two collections, which finds out soon enough what requests leave
+// behind, but a program without cgo has some 150 MiB of caches there, and what remembers values always is. They have no
+// pointers, so a collection costs little. GOGC in the environment turns this off.
+func boundGarbage(n *node.Node) (stop func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	set := 100
+	return clock.NewReal(time.Time{}).Every(checkEvery, func(time.Time) {
+		alive := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(alive)
+		percent := garbagePercent(int64(alive[0].Value.Uint64()), int64(n.EngineMemory()))
+		if percent < set-set/8 || percent > set+set/8 { // setting it stops the world
+			debug.SetGCPercent(percent)
+			set = percent
+		}
+	})
+}
+
+// garbagePercent is the GOGC at which as much garbage comes together as is alive in addition to the engine's memory, or
+// leastGarbage.
+func garbagePercent(alive, engine int64) int {
+	garbage := max(alive-engine, leastGarbage)
+	return int(max(10, min(100*garbage/max(alive, 1), 100)))
 }
 
 // heapBytes is the memory of the Go heap, including garbage and free parts that could be returned to the system.

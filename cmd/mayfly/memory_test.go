@@ -43,3 +43,23 @@ func TestDivide(t *testing.T) {
 		t.Errorf("no limit: %+v", p)
 	}
 }
+
+func TestGarbagePercent(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct {
+		name          string
+		alive, engine int64
+		want          int
+	}{
+		{"at the start", 4 * mib, 4 * mib, 100},
+		{"caches outside of the heap", 40 * mib, 160 * mib, 100},
+		{"caches in the heap", 192 * mib, 160 * mib, 25},
+		{"large requests in addition", 1160 * mib, 160 * mib, 86},
+		{"large caches", 4000 * mib, 4000 * mib, 10},
+		{"nothing is known", 0, 0, 100},
+	} {
+		if got := garbagePercent(c.alive, c.engine); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

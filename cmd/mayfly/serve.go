@@ -121,6 +121,10 @@ func (cfg config) serve(ctx context.Context, c command, watch clock.Stopwatch) e
 	}
 	stopReturning := returnMemory(n, log)
 	defer func() { go stopReturning() }() // it waits for a running check, which may hang when the disk fails
+	if !cfg.memory {
+		stopBounding := boundGarbage(n)
+		defer func() { go stopBounding() }()
+	}
 	cfg.greet(c.out, n, watch.Elapsed())
 	return await(ctx, n, log)
 }
