@@ -22,7 +22,7 @@ const (
 	ownMemory       = 48 << 20  // the program itself, and structures that no budget counts
 	worthReturning  = 16 << 20  // free bytes that are worth a return to the system
 	worthShrinking  = 48 << 20  // bytes of the engine that make shrinking it worthwhile
-	leastGarbage    = 48 << 20  // between two collections, even if little is alive
+	leastGarbage    = 32 << 20  // between two collections, even if little is alive
 )
 
 // quietRequests is the most requests per second at which the process still returns memory to the system.

@@ -52,8 +52,8 @@ func TestGarbagePercent(t *testing.T) {
 		want          int
 	}{
 		{"at the start", 4 * mib, 4 * mib, 100},
-		{"caches outside of the heap", 40 * mib, 160 * mib, 100},
-		{"caches in the heap", 192 * mib, 160 * mib, 25},
+		{"caches outside of the heap", 40 * mib, 160 * mib, 80},
+		{"caches in the heap", 192 * mib, 160 * mib, 16},
 		{"large requests in addition", 1160 * mib, 160 * mib, 86},
 		{"large caches", 4000 * mib, 4000 * mib, 10},
 		{"nothing is known", 0, 0, 100},

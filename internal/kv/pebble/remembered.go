@@ -3,9 +3,12 @@ package pebble
 import (
 	"bytes"
 	"hash/maphash"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/mayflydb/mayfly/internal/kv"
 )
@@ -18,6 +21,12 @@ type remembered struct {
 	sets  []rememberedSet
 	limit int64 // of bytes
 	bytes atomic.Int64
+
+	all      atomic.Bool // any key may be remembered, else only those of the sample
+	sample   sample
+	deciding sync.Mutex    // held while all changes
+	blocks   *pebble.Cache // which has less space meanwhile; nil in tests
+	release  func()
 
 	gaps atomic.Pointer[[]gap] // sorted, not overlapping
 
@@ -33,6 +42,18 @@ const (
 	rememberedMean  = 256     // bytes of an entry, from which the number of sets follows
 	entryOverhead   = 128     // bytes of an entry in addition to its key and value, about
 	maxGaps         = 256
+)
+
+// A sample shows whether remembering pays: one key in sampleOf is always remembered, in as small a part of the memory.
+// So the share of their reads that find a value is about that of all keys, if all are remembered. See Waldspurger et
+// al., Cache Modeling and Optimization using Miniature Simulations, USENIX ATC 2017.
+type sample struct{ reads, found atomic.Int64 }
+
+const (
+	sampleOf      = 16
+	sampleReads   = 256 // before a decision
+	worthBegin    = 3   // one read in so many finds a value: begin to remember all keys
+	worthContinue = 5   // fewer than one in so many: end
 )
 
 // A rememberedSet has the keys whose hashes end in the same bits.
@@ -61,20 +82,72 @@ type gap struct {
 	number       uint64
 }
 
-func newRemembered(limit int64) *remembered {
+// newRemembered remembers up to limit bytes, by which blocks gets smaller unless it is nil.
+func newRemembered(limit int64, blocks *pebble.Cache) *remembered {
 	sets := 1
 	for int64(sets)*rememberedWays*rememberedMean < limit {
 		sets *= 2
 	}
-	return &remembered{seed: maphash.MakeSeed(), sets: make([]rememberedSet, sets), limit: limit}
+	return &remembered{seed: maphash.MakeSeed(), sets: make([]rememberedSet, sets), limit: limit, blocks: blocks}
 }
 
 func (r *remembered) hash(key []byte) uint64 { return maphash.Bytes(r.seed, key) }
 
 func (r *remembered) set(hash uint64) *rememberedSet { return &r.sets[hash&uint64(len(r.sets)-1)] }
 
+// sampled reports whether a key is of the sample. Sets have other bits of the hash.
+func sampled(hash uint64) bool { return hash>>60 == 0 }
+
 // find returns the value that a key has now, and has had since the batch with the number mark or longer.
 func (r *remembered) find(hash uint64, key []byte, mark uint64) (value []byte, found bool) {
+	if !sampled(hash) {
+		if !r.all.Load() {
+			return nil, false
+		}
+		return r.look(hash, key, mark)
+	}
+	value, found = r.look(hash, key, mark)
+	if found {
+		r.sample.found.Add(1)
+	}
+	if r.sample.reads.Add(1)%sampleReads == 0 {
+		r.decide()
+	}
+	return value, found
+}
+
+// decide begins or ends to remember keys that are not of the sample.
+func (r *remembered) decide() {
+	if !r.deciding.TryLock() {
+		return
+	}
+	defer r.deciding.Unlock()
+	found := r.sample.found.Swap(0)
+	switch all := r.all.Load(); {
+	case !all && found*worthBegin >= sampleReads:
+		if r.blocks != nil {
+			r.release = r.blocks.Reserve(int(r.limit - r.limit/sampleOf))
+		}
+		r.all.Store(true)
+	case all && found*worthContinue < sampleReads:
+		r.all.Store(false)
+		r.makeRoom()
+		if r.release != nil {
+			r.release()
+			r.release = nil
+		}
+	}
+}
+
+// allowed is how many bytes may be remembered.
+func (r *remembered) allowed() int64 {
+	if r.all.Load() {
+		return r.limit
+	}
+	return r.limit / sampleOf
+}
+
+func (r *remembered) look(hash uint64, key []byte, mark uint64) (value []byte, found bool) {
 	set := r.set(hash)
 	for i := range set.entries {
 		v := set.entries[i].Load()
@@ -110,8 +183,11 @@ func (r *remembered) inGap(key []byte, since uint64) bool {
 // offer says that a key that find has not found had the value after the batch with the number since, or in a later
 // state. It is remembered the second time, if the key has not changed in between.
 func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
-	if len(key)+len(value) > rememberedBytes {
+	if len(key)+len(value) > rememberedBytes || !sampled(hash) && !r.all.Load() {
 		return
+	}
+	if r.bytes.Load() > r.allowed()/8*7 && rand.N(8) > 0 {
+		return // where each makes another one go, the same few are as good as others, and cost no copies
 	}
 	set := r.set(hash)
 	set.mu.Lock()
@@ -123,7 +199,7 @@ func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
 	v := &rememberedValue{hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
 	r.bytes.Add(v.size() - set.put(v))
 	set.mu.Unlock()
-	if r.bytes.Load() > r.limit {
+	if r.bytes.Load() > r.allowed() {
 		r.makeRoom()
 	}
 }
@@ -161,18 +237,19 @@ func (s *rememberedSet) put(v *rememberedValue) (size int64) {
 	return size
 }
 
-// makeRoom forgets what was not used, until the rest is within the limit.
+// makeRoom forgets what was not used, and all that may not be remembered, until the rest is within the limit.
 func (r *remembered) makeRoom() {
 	if !r.making.TryLock() {
 		return
 	}
 	defer r.making.Unlock()
-	for n := 0; n < 2*len(r.sets) && r.bytes.Load() > r.limit; n++ {
+	for n := 0; n < 2*len(r.sets) && r.bytes.Load() > r.allowed(); n++ {
 		set := &r.sets[r.hand%len(r.sets)]
 		r.hand++
 		set.mu.Lock()
 		for i := range set.entries {
-			if v := set.entries[i].Load(); v != nil && !v.used.Swap(false) {
+			v := set.entries[i].Load()
+			if v != nil && (!v.used.Swap(false) || !sampled(v.hash) && !r.all.Load()) {
 				set.entries[i].Store(nil)
 				r.bytes.Add(-v.size())
 			}

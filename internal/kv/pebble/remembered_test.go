@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2"
+
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
@@ -19,12 +21,25 @@ func (r *remembered) recall(key string, mark uint64) (string, bool) {
 	return string(value), found
 }
 
+// rememberAll remembers more than the sample from the beginning.
+func rememberAll(limit int64) *remembered {
+	r := newRemembered(limit, nil)
+	r.always()
+	return r
+}
+
+// always remembers all keys from now on.
+func (r *remembered) always() {
+	r.deciding.Lock()
+	r.all.Store(true)
+}
+
 func (r *remembered) see(key, value string, since uint64) {
 	r.offer(r.hash([]byte(key)), []byte(key), []byte(value), since)
 }
 
 func TestRemembered(t *testing.T) {
-	r := newRemembered(1 << 20)
+	r := rememberAll(1 << 20)
 	want := func(when, key string, mark uint64, want string) {
 		t.Helper()
 		if got, found := r.recall(key, mark); got != want || found != (want != "") {
@@ -50,7 +65,7 @@ func TestRemembered(t *testing.T) {
 }
 
 func TestRememberedGaps(t *testing.T) {
-	r := newRemembered(1 << 20)
+	r := rememberAll(1 << 20)
 	key := func(i int) string { return fmt.Sprintf("%04d", i) }
 	remove := func(from, to int, number uint64) {
 		r.change([]kv.Op{{Key: []byte(key(from)), End: []byte(key(to))}}, number)
@@ -97,7 +112,7 @@ func TestRememberedGaps(t *testing.T) {
 // TestRememberedLimit reads more than may be remembered, and often a few keys of it.
 func TestRememberedLimit(t *testing.T) {
 	const limit, hot = 256 << 10, 20
-	r := newRemembered(limit)
+	r := rememberAll(limit)
 	value := string(make([]byte, 1<<10))
 	for i := range 5000 {
 		for range 2 {
@@ -139,6 +154,44 @@ func TestRememberedLimit(t *testing.T) {
 	}
 }
 
+// TestRememberedPays reads few keys again and again, then so many that few of them could be remembered, then few again.
+// What it does not remember, blocks have the space of.
+func TestRememberedPays(t *testing.T) {
+	const limit = 512 << 10
+	blocks := pebble.NewCache(1 << 20)
+	defer blocks.Unref()
+	r := newRemembered(limit, blocks)
+	value := string(make([]byte, 1<<10))
+	read := func(keys, reads int) (found int) {
+		for i := range reads {
+			key := fmt.Sprint("key", i*7919%keys)
+			if _, ok := r.recall(key, 1); ok {
+				found++
+			} else {
+				r.see(key, value, 1)
+			}
+		}
+		return found
+	}
+	for round, c := range []struct {
+		keys int
+		all  bool
+	}{{100_000, false}, {200, true}, {100_000, false}, {200, true}} {
+		read(c.keys, 100_000)
+		n := read(c.keys, 10_000)
+		if r.all.Load() != c.all || (n > 5_000) != c.all {
+			t.Errorf("round %d, %d keys: %d of 10,000 reads found a value; all are remembered: %v",
+				round, c.keys, n, r.all.Load())
+		}
+		if n := r.bytes.Load(); n > r.allowed()+2<<10 {
+			t.Errorf("round %d: %d bytes are remembered, and %d are allowed", round, n, r.allowed())
+		}
+		if (r.release != nil) != c.all {
+			t.Errorf("round %d: space of the blocks is taken: %v", round, r.release != nil)
+		}
+	}
+}
+
 // TestRememberedLinearizable reads and writes few keys from many goroutines. Each batch raises a pair of counters
 // together. No reader sees an older value than one that was acknowledged or seen before, and no snapshot has two
 // different counters, however it reads them. A third key of each pair is deleted as a range and written again.
@@ -152,6 +205,7 @@ func TestRememberedLinearizable(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	e.remembered.always()
 	const pairs = 4
 	duration := 2 * time.Second
 	if testing.Short() {
@@ -256,7 +310,7 @@ func TestRememberedLinearizable(t *testing.T) {
 }
 
 func BenchmarkRecall(b *testing.B) {
-	r := newRemembered(16 << 20)
+	r := rememberAll(16 << 20)
 	var keys [][]byte
 	for i := range 10_000 {
 		key := fmt.Appendf(nil, "container and %08d", i)
@@ -273,7 +327,7 @@ func BenchmarkRecall(b *testing.B) {
 }
 
 func BenchmarkChange(b *testing.B) {
-	r := newRemembered(16 << 20)
+	r := rememberAll(16 << 20)
 	ops := make([]kv.Op, 17)
 	for i := range ops {
 		ops[i].Key = make([]byte, 50)

@@ -12,12 +12,10 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv/local"
 )
 
-// takeCache creates a cache for this engine alone, so that Shrink can empty it, and divides its size between blocks and
-// what is remembered.
+// takeCache creates a cache for this engine alone, so that Shrink can empty it.
 func (e *Engine) takeCache(o *pebble.Options) {
-	share := o.CacheSize / rememberedShare
-	e.remembered = newRemembered(share)
-	e.cache = pebble.NewCache(o.CacheSize - share)
+	e.cache = pebble.NewCache(o.CacheSize)
+	e.remembered = newRemembered(o.CacheSize/rememberedShare, e.cache)
 	o.Cache = e.cache
 }
 
