@@ -170,8 +170,8 @@ func (c *nosqlClient) exchange(conn *connection, r nosqlRequest) (_ nosqlAnswer,
 	return answer, !h.last, nil
 }
 
-// A head is what the client needs of the head of an answer. http.ReadResponse, which makes a map of all headers, takes a
-// third of the processor time of a client.
+// A head is what the client needs of the head of an answer. http.ReadResponse, which makes a map of all headers, takes
+// a third of the processor time of a client.
 type head struct {
 	status       int
 	length       int64 // -1 if it is not declared

@@ -266,10 +266,10 @@ type (
 		GetAll(ctx context.Context, keys [][]byte) (Values, error)
 	}
 
-	// A Rememberer is a snapshot whose engine keeps values in memory that are read more than once by their keys, so that
-	// they are found in less time than a seek of an iterator takes. Recall returns such a value, which the caller must
-	// not change. Remember says that a key which Recall has not found has the value in the snapshot; the engine copies
-	// what it keeps.
+	// A Rememberer is a snapshot whose engine keeps values in memory that are read more than once by their keys, so
+	// that they are found in less time than a seek of an iterator takes. Recall returns such a value, which the caller
+	// must not change. Remember says that a key which Recall has not found has the value in the snapshot; the engine
+	// copies what it keeps.
 	Rememberer interface {
 		Recall(key []byte) (value []byte, found bool)
 		Remember(key, value []byte)

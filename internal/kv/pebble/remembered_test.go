@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -247,8 +248,8 @@ func TestRememberedLinearizable(t *testing.T) {
 					return
 				}
 				raise(pair, n)
-				if n%8 == 0 { // so that readers remember something
-					time.Sleep(50 * time.Microsecond)
+				for i := 0; n%8 == 0 && i < 200; i++ { // so that readers remember something
+					runtime.Gosched()
 				}
 			}
 		})
