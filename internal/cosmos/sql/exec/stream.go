@@ -65,10 +65,14 @@ func (r *run) stream() (more bool, err error) {
 	return false, r.ctx.Err()
 }
 
-// endInside ends the page within a document. Except in order of creation, the next goes
-// on right there: documents that were added in front of it since then are not visited.
+// endInside ends the page within a document. The next goes on right there: documents that were added in front of it
+// since then are not visited. In order of creation, too, those of earlier partition key ranges come in front. Rows of a
+// query in FROM have no positions, and none comes in front.
 func (r *run) endInside(d *access.Document) {
-	if r.order.Kind != plan.ByCreation && r.token.done > 0 {
+	if r.inner != nil && r.order.Kind == plan.ByCreation {
+		return
+	}
+	if r.token.done > 0 {
 		r.token.after, r.token.inside = positionOf(r.token.after, d), true
 	}
 }
