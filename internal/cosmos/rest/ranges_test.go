@@ -666,8 +666,8 @@ func TestPagesOverRangesSurvive(t *testing.T) {
 	}
 }
 
-// TestPageEndsWithinItemOfLaterRange reads the rows of a join, of which items have three, in pages of one, two and four,
-// while items are created in all ranges. Each row of an item that was there before comes once.
+// TestPageEndsWithinItemOfLaterRange reads the rows of a join, of which items have three, in pages of one, two and
+// four, while items are created in all ranges. Each row of an item that was there before comes once.
 func TestPageEndsWithinItemOfLaterRange(t *testing.T) {
 	const items = 20
 	for _, query := range []string{"", " WHERE c.n >= 0", " ORDER BY c.n"} {
