@@ -112,10 +112,10 @@ func returnMemory(n *node.Node, log *slog.Logger) (stop func()) {
 	})
 }
 
-// boundGarbage makes collections of the Go heap as frequent as if the caches of an engine on disk were not in it, until
-// stop is called. Go lets the heap double between two collections, which finds out soon enough what requests leave
-// behind, but a program without cgo has some 150 MiB of caches there, and what remembers values always is. They have no
-// pointers, so a collection costs little. GOGC in the environment turns this off.
+// boundGarbage adjusts GOGC to what is alive beside the memory of an engine on disk, until stop is called. Go lets the
+// heap double between two collections, and a program without cgo has some 150 MiB of caches in it; with cgo only the
+// values that the engine remembers are there. They have no pointers, so a collection costs little. GOGC in the
+// environment turns this off.
 func boundGarbage(n *node.Node) (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}

@@ -31,7 +31,7 @@ type remembered struct {
 	gaps atomic.Pointer[[]gap] // sorted, not overlapping
 
 	making sync.Mutex // held while room is made
-	hand   int        // the next set that gives some up
+	hand   int        // of the CLOCK over sets: the next that gives some up
 }
 
 // Sizes of what is remembered.
@@ -187,7 +187,7 @@ func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
 		return
 	}
 	if r.bytes.Load() > r.allowed()/8*7 && rand.N(8) > 0 {
-		return // where each makes another one go, the same few are as good as others, and cost no copies
+		return // nearly full: each copy evicts another value, which is worth it only for keys that are read often
 	}
 	set := r.set(hash)
 	set.mu.Lock()
