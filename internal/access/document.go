@@ -26,9 +26,20 @@ type Document struct {
 	// policy; 0 if it has none.
 	Deadline expiry.Stamp
 
+	// Memo is not nil if the store keeps this version of the document in memory. Body is then valid as long as it is
+	// used.
+	Memo Memo
+
 	// Position resumes a walk behind this document. Only walks set it; its bytes too are
 	// valid only during the step.
 	Position Position
+}
+
+// A Memo keeps the JSON of a document with a version that is often read: what queries return for the whole document.
+// Text is nil until Keep has kept one. It must not be changed.
+type Memo interface {
+	Text() []byte
+	Keep(text []byte)
 }
 
 // rangeBit is the lowest bit of a document's number that tells its range.

@@ -267,12 +267,21 @@ type (
 	}
 
 	// A Rememberer is a snapshot whose engine keeps values in memory that are read more than once by their keys, so
-	// that they are found in less time than a seek of an iterator takes. Recall returns such a value, which the caller
-	// must not change. Remember says that a key which Recall has not found has the value in the snapshot; the engine
-	// copies what it keeps.
+	// that they are found in less time than a seek of an iterator takes. Recall returns such a value, or nil. Remember
+	// says that a key which Recall has not found has the value in the snapshot; the engine copies what it keeps.
 	Rememberer interface {
-		Recall(key []byte) (value []byte, found bool)
+		Recall(key []byte) Remembered
 		Remember(key, value []byte)
+	}
+
+	// A Remembered is a value that is kept in memory, and may have a text with it: what its reader has made of it.
+	// Value and Text are valid as long as they are used, and must not be changed. Text is nil until Keep has kept one.
+	// There is one text, so all who read the key must make the same one of its value. Keep copies it, and may not keep
+	// it.
+	Remembered interface {
+		Value() []byte
+		Text() []byte
+		Keep(text []byte)
 	}
 
 	// A KeyLimiter accepts shorter keys than MaxKeyBytes only: the limit of its Apply is this number of bytes.

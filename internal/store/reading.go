@@ -42,9 +42,10 @@ type reading struct {
 	uncounted access.Stats // takes the stats when the caller wants none
 	collected int          // how many entries to collect in addition to a long list
 
-	ahead    fetcher     // records that were fetched at once, see lookahead
-	records  kv.Iterator // over all records, nil until the first
-	here     bool        // records is at the record with the number at
+	ahead    fetcher       // records that were fetched at once, see lookahead
+	memo     kv.Remembered // of the document that record found last, nil if it is not kept in memory
+	records  kv.Iterator   // over all records, nil until the first
+	here     bool          // records is at the record with the number at
 	at       uint64
 	shared   kv.Iterator // over the whole container, for short looks
 	walked   kv.Iterator // over the entries of along
@@ -255,6 +256,7 @@ func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
 // record finds the document with a number and reports whether it is alive; body is nil if
 // there is no record. The body is valid until the next call.
 func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool, err error) {
+	r.memo = nil
 	if len(r.ahead.have) > 0 {
 		r.key = r.rng.Record(r.key[:0], number)
 		if value, known, err := r.ahead.value(r.key); known {
@@ -267,9 +269,9 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 	}
 	if r.ahead.memory != nil {
 		r.key = r.rng.Record(r.key[:0], number)
-		if value, found := r.ahead.memory.Recall(r.key); found {
+		if r.memo = r.ahead.memory.Recall(r.key); r.memo != nil {
 			r.stats.Documents++
-			return r.decode(value)
+			return r.decode(r.memo.Value())
 		}
 	}
 	if r.records == nil {
@@ -348,10 +350,10 @@ func (r *reading) selected(body doc.Doc) bool {
 	return r.based || selects(r.v.State, r.scope, r.partition, body)
 }
 
-// give hands out a document whose position is in r.position.
+// give hands out the document that record found, whose position is in r.position.
 func (r *reading) give(number uint64, h keys.Header, body doc.Doc) error {
 	d := document(r.v, number, h, body)
-	d.Position = r.position
+	d.Position, d.Memo = r.position, r.memo
 	if !r.yield(d, nil) {
 		return errStopped
 	}

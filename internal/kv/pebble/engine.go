@@ -48,8 +48,8 @@ type Options struct {
 	// NoSync acknowledges batches before they are durable: a crash may undo the
 	// newest ones, still in order and each as a whole.
 	NoSync bool
-	// CacheBytes limits block cache, memtables and the values that are remembered together; 0 means 160 MiB on disk,
-	// 48 MiB in memory.
+	// CacheBytes limits block cache, memtables and the values that are remembered, with their texts, together; 0 means
+	// 160 MiB on disk, 48 MiB in memory.
 	CacheBytes int64
 	// SeparateValues keeps values of at least this many bytes in files apart
 	// from the keys, so that compactions move them less often; 0 keeps all values

@@ -71,11 +71,15 @@ func (s *snapshot) Get(_ context.Context, key []byte, use func(value []byte) err
 }
 
 // Recall finds the value of a key in memory.
-func (s *snapshot) Recall(key []byte) (value []byte, found bool) {
+func (s *snapshot) Recall(key []byte) kv.Remembered {
 	if s.engine.broken() != nil {
-		return nil, false
+		return nil
 	}
-	return s.engine.remembered.find(s.engine.remembered.hash(key), key, s.mark)
+	v := s.engine.remembered.find(s.engine.remembered.hash(key), key, s.mark)
+	if v == nil {
+		return nil
+	}
+	return v
 }
 
 // Remember takes note of a value that the snapshot has.
@@ -121,8 +125,8 @@ type source interface {
 // get reads a key of the state after the batch with the number mark, or of the newest state.
 func (e *Engine) get(from source, mark uint64, key []byte, use func(value []byte) error) (bool, error) {
 	hash := e.remembered.hash(key)
-	if value, found := e.remembered.find(hash, key, mark); found {
-		return true, use(value)
+	if v := e.remembered.find(hash, key, mark); v != nil {
+		return true, use(v.value)
 	}
 	since := min(mark, e.newest.Load()) // before the read
 	return get(from, key, func(value []byte) error {

@@ -19,8 +19,9 @@ import (
 type remembered struct {
 	seed  maphash.Seed
 	sets  []rememberedSet
-	limit int64 // of bytes
+	limit int64 // of bytes, and again of bytes of texts
 	bytes atomic.Int64
+	texts atomic.Int64 // bytes of texts
 
 	all      atomic.Bool // any key may be remembered, else only those of the sample
 	sample   sample
@@ -38,9 +39,10 @@ type remembered struct {
 const (
 	rememberedShare = 10      // one part of the cache in this many
 	rememberedWays  = 8       // keys of a set
-	rememberedBytes = 8 << 10 // of the largest value
+	rememberedBytes = 8 << 10 // of the largest value, and of the largest text
 	rememberedMean  = 256     // bytes of an entry, from which the number of sets follows
-	entryOverhead   = 128     // bytes of an entry in addition to its key and value, about
+	entryOverhead   = 144     // bytes of an entry in addition to its key and value, about
+	textOverhead    = 32      // bytes of a text in addition to its own, about
 	maxGaps         = 256
 )
 
@@ -66,15 +68,47 @@ type rememberedSet struct {
 	hand    uint8                  // the next of entries to give up
 }
 
-// A rememberedValue does not change, but for used.
+// A rememberedValue does not change, but for used and the text.
 type rememberedValue struct {
+	in         *remembered
 	hash       uint64
 	since      uint64 // number of a batch after which the key had the value
 	key, value []byte
-	used       atomic.Bool // since the hand has passed
+	text       atomic.Pointer[[]byte] // nil for none
+	used       atomic.Bool            // since the hand has passed
 }
 
 func (v *rememberedValue) size() int64 { return int64(len(v.key)+len(v.value)) + entryOverhead }
+
+// Value returns the value.
+func (v *rememberedValue) Value() []byte { return v.value }
+
+// Text returns the text that is kept with the value.
+func (v *rememberedValue) Text() []byte {
+	if text := v.text.Load(); text != nil {
+		return *text
+	}
+	return nil
+}
+
+// Keep keeps a text with the value, if texts have room. It takes none from other texts: those of values that are read
+// less go with their values.
+func (v *rememberedValue) Keep(text []byte) {
+	size := int64(len(text)) + textOverhead
+	if len(text) > rememberedBytes || !v.in.all.Load() || v.in.texts.Load()+size > v.in.limit {
+		return
+	}
+	set := v.in.set(v.hash)
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	for i := range set.entries {
+		if set.entries[i].Load() == v && v.text.Load() == nil {
+			text = bytes.Clone(text)
+			v.text.Store(&text)
+			v.in.texts.Add(size)
+		}
+	}
+}
 
 // A gap is a range of keys that was deleted, by the batch with the number or by one before it.
 type gap struct {
@@ -82,7 +116,7 @@ type gap struct {
 	number       uint64
 }
 
-// newRemembered remembers up to limit bytes, by which blocks gets smaller unless it is nil.
+// newRemembered remembers up to limit bytes, and as many bytes of texts. By both blocks gets smaller, unless it is nil.
 func newRemembered(limit int64, blocks *pebble.Cache) *remembered {
 	sets := 1
 	for int64(sets)*rememberedWays*rememberedMean < limit {
@@ -98,22 +132,22 @@ func (r *remembered) set(hash uint64) *rememberedSet { return &r.sets[hash&uint6
 // sampled reports whether a key is of the sample. Sets have other bits of the hash.
 func sampled(hash uint64) bool { return hash>>60 == 0 }
 
-// find returns the value that a key has now, and has had since the batch with the number mark or longer.
-func (r *remembered) find(hash uint64, key []byte, mark uint64) (value []byte, found bool) {
+// find returns the value that a key has now, and has had since the batch with the number mark or longer; nil for none.
+func (r *remembered) find(hash uint64, key []byte, mark uint64) *rememberedValue {
 	if !sampled(hash) {
 		if !r.all.Load() {
-			return nil, false
+			return nil
 		}
 		return r.look(hash, key, mark)
 	}
-	value, found = r.look(hash, key, mark)
-	if found {
+	v := r.look(hash, key, mark)
+	if v != nil {
 		r.sample.found.Add(1)
 	}
 	if r.sample.reads.Add(1)%sampleReads == 0 {
 		r.decide()
 	}
-	return value, found
+	return v
 }
 
 // decide begins or ends to remember keys that are not of the sample.
@@ -126,7 +160,7 @@ func (r *remembered) decide() {
 	switch all := r.all.Load(); {
 	case !all && found*worthBegin >= sampleReads:
 		if r.blocks != nil {
-			r.release = r.blocks.Reserve(int(r.limit - r.limit/sampleOf))
+			r.release = r.blocks.Reserve(int(2*r.limit - r.limit/sampleOf))
 		}
 		r.all.Store(true)
 	case all && found*worthContinue < sampleReads:
@@ -139,7 +173,10 @@ func (r *remembered) decide() {
 	}
 }
 
-// allowed is how many bytes may be remembered.
+// size is how many bytes are remembered.
+func (r *remembered) size() int64 { return r.bytes.Load() + r.texts.Load() }
+
+// allowed is how many bytes may be remembered, without texts.
 func (r *remembered) allowed() int64 {
 	if r.all.Load() {
 		return r.limit
@@ -147,7 +184,7 @@ func (r *remembered) allowed() int64 {
 	return r.limit / sampleOf
 }
 
-func (r *remembered) look(hash uint64, key []byte, mark uint64) (value []byte, found bool) {
+func (r *remembered) look(hash uint64, key []byte, mark uint64) *rememberedValue {
 	set := r.set(hash)
 	for i := range set.entries {
 		v := set.entries[i].Load()
@@ -155,14 +192,14 @@ func (r *remembered) look(hash uint64, key []byte, mark uint64) (value []byte, f
 			continue
 		}
 		if v.since > mark || r.inGap(key, v.since) {
-			return nil, false
+			return nil
 		}
 		if !v.used.Load() {
 			v.used.Store(true)
 		}
-		return v.value, true
+		return v
 	}
-	return nil, false
+	return nil
 }
 
 // inGap reports whether the key was in a range that a batch after since has deleted.
@@ -196,8 +233,9 @@ func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
 		return
 	}
 	memory := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
-	v := &rememberedValue{hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
-	r.bytes.Add(v.size() - set.put(v))
+	v := &rememberedValue{in: r, hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
+	r.bytes.Add(v.size())
+	r.gone(set.put(v))
 	set.mu.Unlock()
 	if r.bytes.Load() > r.allowed() {
 		r.makeRoom()
@@ -214,8 +252,8 @@ func (s *rememberedSet) again(hash uint32) bool {
 	return false
 }
 
-// put stores an entry, and returns the size of the one that made way.
-func (s *rememberedSet) put(v *rememberedValue) (size int64) {
+// put stores an entry, and returns the one that made way.
+func (s *rememberedSet) put(v *rememberedValue) (gone *rememberedValue) {
 	place := -1
 	for i := range s.entries {
 		switch old := s.entries[i].Load(); {
@@ -223,18 +261,29 @@ func (s *rememberedSet) put(v *rememberedValue) (size int64) {
 			place = i
 		case old.hash == v.hash && bytes.Equal(old.key, v.key):
 			s.entries[i].Store(v)
-			return old.size()
+			return old
 		}
 	}
 	for place < 0 { // each that was used gets one more round
 		i := int(s.hand % rememberedWays)
 		s.hand++
 		if old := s.entries[i].Load(); !old.used.Swap(false) {
-			place, size = i, old.size()
+			place, gone = i, old
 		}
 	}
 	s.entries[place].Store(v)
-	return size
+	return gone
+}
+
+// gone subtracts an entry that was taken out of its set, whose lock is held. It may be nil.
+func (r *remembered) gone(v *rememberedValue) {
+	if v == nil {
+		return
+	}
+	r.bytes.Add(-v.size())
+	if text := v.text.Load(); text != nil {
+		r.texts.Add(-int64(len(*text)) - textOverhead)
+	}
 }
 
 // makeRoom forgets what was not used, and all that may not be remembered, until the rest is within the limit.
@@ -251,7 +300,7 @@ func (r *remembered) makeRoom() {
 			v := set.entries[i].Load()
 			if v != nil && (!v.used.Swap(false) || !sampled(v.hash) && !r.all.Load()) {
 				set.entries[i].Store(nil)
-				r.bytes.Add(-v.size())
+				r.gone(v)
 			}
 		}
 		set.mu.Unlock()
@@ -273,7 +322,7 @@ func (r *remembered) change(ops []kv.Op, number uint64) {
 		for j := range set.entries {
 			if v := set.entries[j].Load(); v != nil && v.hash == hash && bytes.Equal(v.key, ops[i].Key) {
 				set.entries[j].Store(nil)
-				r.bytes.Add(-v.size())
+				r.gone(v)
 			}
 		}
 		set.mu.Unlock()
@@ -317,9 +366,7 @@ func (r *remembered) forget() {
 		set := &r.sets[i]
 		set.mu.Lock()
 		for j := range set.entries {
-			if v := set.entries[j].Swap(nil); v != nil {
-				r.bytes.Add(-v.size())
-			}
+			r.gone(set.entries[j].Swap(nil))
 		}
 		set.mu.Unlock()
 	}

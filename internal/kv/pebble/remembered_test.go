@@ -18,8 +18,11 @@ import (
 
 // recall reads a key in memory alone, as the state after mark has it.
 func (r *remembered) recall(key string, mark uint64) (string, bool) {
-	value, found := r.find(r.hash([]byte(key)), []byte(key), mark)
-	return string(value), found
+	v := r.find(r.hash([]byte(key)), []byte(key), mark)
+	if v == nil {
+		return "", false
+	}
+	return string(v.value), true
 }
 
 // rememberAll remembers more than the sample from the beginning.
@@ -289,14 +292,15 @@ func TestRememberedLinearizable(t *testing.T) {
 				b, _ := value(s, name(pair, "b"))
 				c, found := value(s, name(pair, "c"))
 				key, memory := name(pair, "b"), s.(kv.Rememberer)
-				again, ok := memory.Recall(key)
-				if ok {
+				again, ok := uint64(0), false
+				if v := memory.Recall(key); v != nil {
+					again, ok = binary.BigEndian.Uint64(v.Value()), true
 					recalled.Add(1)
 				} else {
 					memory.Remember(key, binary.BigEndian.AppendUint64(nil, b))
 				}
 				_ = s.Close()
-				if a != b || a < before || ok && binary.BigEndian.Uint64(again) != b || a > 0 && found != (a%2 == 1) ||
+				if a != b || a < before || ok && again != b || a > 0 && found != (a%2 == 1) ||
 					found && c != a {
 					t.Errorf("a snapshot has %d, %d, %d, %v and recalls %v, after %d", a, b, c, found, again, before)
 					return
@@ -307,6 +311,66 @@ func TestRememberedLinearizable(t *testing.T) {
 	wait.Wait()
 	if recalled.Load() == 0 {
 		t.Error("nothing was recalled")
+	}
+}
+
+// TestRememberedTexts keeps texts with values: they go with their values, and take no more room than there is.
+func TestRememberedTexts(t *testing.T) {
+	const limit = 64 << 10
+	r := rememberAll(limit)
+	entry := func(key string) *rememberedValue {
+		t.Helper()
+		v := r.find(r.hash([]byte(key)), []byte(key), 1<<60)
+		if v == nil {
+			t.Fatalf("%s is not remembered", key)
+		}
+		return v
+	}
+	twice := func(key, value string, since uint64) {
+		r.see(key, value, since)
+		r.see(key, value, since)
+	}
+	twice("a", "one", 1)
+	old := entry("a")
+	if text := old.Text(); text != nil {
+		t.Errorf("a new value has the text %q", text)
+	}
+	text := []byte("text of one")
+	old.Keep(text)
+	text[0] = 'n'
+	old.Keep(text)
+	if got := entry("a").Text(); string(got) != "text of one" {
+		t.Errorf("the text is %q", got)
+	}
+	r.change([]kv.Op{{Key: []byte("a"), Value: []byte("two")}}, 2)
+	twice("a", "two", 2)
+	if got := entry("a").Text(); got != nil {
+		t.Errorf("the next value has the text %q", got)
+	}
+	twice("b", "one", 2)
+	gone := entry("b")
+	r.change([]kv.Op{{Key: []byte("b")}}, 3)
+	if gone.Keep([]byte("late")); gone.Text() != nil || r.texts.Load() != 0 {
+		t.Errorf("a value that is gone has the text %q, %d bytes", gone.Text(), r.texts.Load())
+	}
+	twice("c", "one", 3)
+	if entry("c").Keep(make([]byte, rememberedBytes+1)); entry("c").Text() != nil {
+		t.Error("a text above the limit is kept")
+	}
+	kept := 0
+	for i := range 100 {
+		key := fmt.Sprint("many", i)
+		twice(key, "v", 3)
+		v := entry(key)
+		if v.Keep(make([]byte, 1<<10)); v.Text() != nil {
+			kept++
+		}
+	}
+	if n := r.texts.Load(); n > limit || n < limit-2<<10 || kept < 60 {
+		t.Errorf("%d texts of 1 KiB are kept, in %d bytes of %d", kept, n, limit)
+	}
+	if r.forget(); r.size() != 0 {
+		t.Errorf("%d bytes after all was forgotten", r.size())
 	}
 }
 

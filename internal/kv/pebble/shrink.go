@@ -31,7 +31,7 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		return nil // the disk is full or has failed: do not burden it
 	}
 	newest := e.newest.Load()
-	if e.shrunk.Load() == newest && e.cache.Size()+e.remembered.bytes.Load() < smallCacheUse {
+	if e.shrunk.Load() == newest && e.cache.Size()+e.remembered.size() < smallCacheUse {
 		return nil
 	}
 	if e.shrunk.Load() != newest {

@@ -194,18 +194,32 @@ var textNaN, textInfinity = []byte(`"NaN"`), []byte(`Infinity"`)
 
 // writeDocument writes the document including system properties.
 func writeDocument(f *frame, dst []byte) ([]byte, bool) {
+	if f.d == nil || f.d.Memo == nil {
+		return f.writeMembers(dst), true
+	}
+	if text := f.d.Memo.Text(); text != nil {
+		return append(dst, text...), true
+	}
+	start := len(dst)
+	dst = f.writeMembers(dst)
+	f.d.Memo.Keep(dst[start:])
+	return dst, true
+}
+
+// writeMembers is writeDocument without the text that is kept.
+func (f *frame) writeMembers(dst []byte) []byte {
 	body, system := f.body(), f.systemMembers()
 	if len(system) <= 5 {
-		return doc.Query.AppendJSON(dst, body), true
+		return doc.Query.AppendJSON(dst, body)
 	}
 	if len(body) <= 5 {
-		return doc.Query.AppendJSON(dst, system), true
+		return doc.Query.AppendJSON(dst, system)
 	}
 	dst = doc.Query.AppendJSON(dst, body)
 	joint := len(dst) - 1 // the closing brace becomes the comma
 	dst = doc.Query.AppendJSON(dst[:joint], system)
 	dst[joint] = ','
-	return dst, true
+	return dst
 }
 
 // writes reports whether the row at the end of dst may become longer.

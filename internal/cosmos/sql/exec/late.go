@@ -34,8 +34,12 @@ func (r *run) writesLate() bool {
 // addLate adds the row of a document without writing it.
 func (s *sorter) addLate(d *access.Document, at place) {
 	e := s.unused()
-	body := append(e.document.Body[:0], d.Body...)
-	e.key, e.at, e.size, e.late = append(e.key[:0], s.key...), at, cap(body), true
+	body, size := d.Body, len(d.Body)
+	if d.Memo == nil { // else it stays as it is
+		e.body = append(e.body[:0], body...)
+		body, size = e.body, 0
+	}
+	e.key, e.at, e.size, e.late = append(e.key[:0], s.key...), at, size+cap(e.body), true
 	e.document, e.document.Body, e.document.Position = *d, body, nil
 	s.add(e)
 	if s.topK.used > maxLate {
@@ -58,8 +62,8 @@ func (s *sorter) unused() *entry {
 func (r *run) spare() {
 	r.token.after = bytes.Clone(r.token.after) // it may be that of an entry
 	for _, e := range r.copies {
-		if body := e.document.Body; cap(body) <= maxSpareBody {
-			*e = entry{key: e.key[:0], position: e.position[:0], document: access.Document{Body: body[:0]}}
+		if cap(e.body) <= maxSpareBody {
+			*e = entry{key: e.key[:0], position: e.position[:0], body: e.body[:0]}
 			spares.Put(e)
 		}
 	}
@@ -75,7 +79,7 @@ func (s *sorter) writeAll() {
 			return
 		}
 		s.topK.used -= e.size
-		e.row, e.document, e.late, e.size = bytes.Clone(e.row), access.Document{}, false, 0
+		e.row, e.document, e.body, e.late, e.size = bytes.Clone(e.row), access.Document{}, nil, false, 0
 		s.count(e)
 	}
 	s.shrink()

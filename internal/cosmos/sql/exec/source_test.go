@@ -160,13 +160,17 @@ func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*access
 			}
 			s.visited++
 			d := list[i].Document
-			// What was handed out before is gone.
-			d.Body, d.Position = slices.Clone(d.Body), slices.Clone(d.Position)
+			// What was handed out before is gone, unless it has a memo.
+			body := slices.Clone(d.Body)
+			if d.Memo == nil {
+				d.Body = body
+			}
+			d.Position = slices.Clone(d.Position)
 			if !yield(&d, nil) {
 				return
 			}
-			for j := range d.Body {
-				d.Body[j] = 0xAA
+			for j := range body {
+				body[j] = 0xAA
 			}
 			for j := range d.Position {
 				d.Position[j] = 0xAA

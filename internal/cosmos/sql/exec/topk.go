@@ -20,7 +20,8 @@ type entry struct {
 	size     int             // bytes of memory
 
 	late     bool            // row, err and position are to be made of document, see addLate
-	document access.Document // with a body of its own
+	document access.Document // whose body is a copy, or stays as it is
+	body     []byte          // memory of the copy
 }
 
 // overhead is roughly the memory of an entry in addition to its bytes.
