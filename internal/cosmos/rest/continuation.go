@@ -54,26 +54,32 @@ func parseContinuation(
 // source: a position reaches nothing that its selection does not.
 func tokenSum(c *catalog.Container, scope access.Scope, signed []byte, query []string) []byte {
 	var text []byte
-	part := func(kind byte, data []byte) {
-		text = append(text, kind)
-		text = binary.AppendUvarint(text, uint64(len(data)))
-		text = append(text, data...)
-	}
 	text = binary.LittleEndian.AppendUint32(text, c.ID)
-	switch scope := scope.(type) {
-	case access.Partition:
-		for _, v := range scope {
-			part('p', append([]byte{byte(v.Type)}, v.Data...))
-		}
-	case *access.Span:
-		part('s', scope.Low)
-		part('s', scope.High)
-	}
+	text = appendScope(text, scope)
 	for _, q := range query {
-		part('q', []byte(q))
+		text = appendPart(text, 'q', []byte(q))
 	}
-	part('t', signed)
+	text = appendPart(text, 't', signed)
 	h := hmac.New(sha256.New, []byte("mayfly continuation"))
 	h.Write(text)
 	return h.Sum(nil)[:tokenSumBytes]
+}
+
+// appendScope appends a form of a scope that no other one has.
+func appendScope(dst []byte, scope access.Scope) []byte {
+	switch scope := scope.(type) {
+	case access.Partition:
+		for _, v := range scope {
+			dst = appendPart(dst, 'p', append([]byte{byte(v.Type)}, v.Data...))
+		}
+	case *access.Span:
+		dst = appendPart(dst, 's', scope.Low)
+		dst = appendPart(dst, 's', scope.High)
+	}
+	return dst
+}
+
+func appendPart(dst []byte, kind byte, data []byte) []byte {
+	dst = binary.AppendUvarint(append(dst, kind), uint64(len(data)))
+	return append(dst, data...)
 }

@@ -26,6 +26,7 @@ type parsedQueries struct {
 type parsedQuery struct {
 	text string
 	tree *syntax.Query
+	uses []string // names of parameters
 }
 
 // parse parses a query, whose text may change after the call.
@@ -38,8 +39,17 @@ func (p *parsedQueries) parse(text string) (*parsedQuery, error) {
 	}
 	q = &parsedQuery{text: strings.Clone(text)}
 	var err error
-	if q.tree, err = syntax.Parse(q.text); err != nil || len(text) > maxParsedText {
+	if q.tree, err = syntax.Parse(q.text); err != nil {
 		return q, err
+	}
+	syntax.Walk(q.tree, func(n syntax.Node) bool {
+		if p, ok := n.(*syntax.Parameter); ok {
+			q.uses = append(q.uses, p.Name)
+		}
+		return true
+	})
+	if len(text) > maxParsedText {
+		return q, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

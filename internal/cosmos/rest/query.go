@@ -33,7 +33,9 @@ const (
 type queryRequest struct {
 	text       string
 	parameters map[string]doc.Value
-	tree       *syntax.Query
+	list       doc.Value // the parameters as they were sent
+	parsed     *parsedQuery
+	tree       *syntax.Query // the parsed one, or that with the container's computed properties
 }
 
 // shape is the part of a query that a continuation token is bound to: the whole query except its filter and its
@@ -71,7 +73,8 @@ func (e *exchange) ask() (queryRequest, error) {
 	if !ok {
 		return q, invalidProperty("query", "a string")
 	}
-	if q.parameters, err = parseParameters(doc.Lookup(body, "parameters")); err != nil {
+	q.list = doc.Lookup(body, "parameters")
+	if q.parameters, err = parseParameters(q.list); err != nil {
 		return q, err
 	}
 	if err := q.parse(&e.api.parsed, text); err != nil {
@@ -87,25 +90,19 @@ func (e *exchange) ask() (queryRequest, error) {
 // parse sets the text and its tree.
 func (q *queryRequest) parse(known *parsedQueries, text string) error {
 	p, err := known.parse(text)
-	q.text, q.tree = p.text, p.tree
+	q.text, q.parsed, q.tree = p.text, p, p.tree
 	return err
 }
 
 // missing is the name of a parameter that the query uses and the request does not define, or "". This is not an
 // error: recorded of a hosted account, "a parameter that is not passed" (xo/dbimp: docs/COSMOS.md).
-func (q queryRequest) missing() (name string) {
-	if strings.IndexByte(q.text, '@') < 0 {
-		return ""
-	}
-	syntax.Walk(q.tree, func(n syntax.Node) bool {
-		if p, ok := n.(*syntax.Parameter); ok && name == "" {
-			if _, given := q.parameters[p.Name]; !given {
-				name = p.Name
-			}
+func (q queryRequest) missing() string {
+	for _, name := range q.parsed.uses {
+		if _, given := q.parameters[name]; !given {
+			return name
 		}
-		return name == ""
-	})
-	return name
+	}
+	return ""
 }
 
 // maxParameters is the largest number of parameters of a query.
@@ -202,9 +199,18 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	if ended {
 		token = nil
 	}
-	prepared, err := exec.Prepare(q.tree, env, token)
-	if err != nil {
-		return 0, err
+	prepared, again := (*exec.Query)(nil), false
+	known, short := q.plannedRequest(v.State, part.scope)
+	if short && token == nil && !env.NoIndex && q.tree == q.parsed.tree {
+		prepared, again = e.api.planned.take(known)
+	}
+	if prepared == nil {
+		if again {
+			env = owned(env)
+		}
+		if prepared, err = exec.Prepare(q.tree, env, token); err != nil {
+			return 0, err
+		}
 	}
 	crossing, err := e.checkCrossPartition(v, part, q, env, prepared.Plan())
 	if err != nil {
@@ -222,6 +228,9 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 		e.closeFeed(0)
 	} else if page, err = e.run(prepared, &itemSource{api: e.api, view: v, part: &part}); err != nil {
 		return 0, err
+	}
+	if again && prepared.Repeatable() {
+		e.api.planned.give(known, prepared)
 	}
 	e.trace.seen = page.Metrics
 	if size, _ := e.pageSize(); crossing && page.Next == nil && page.Rows == size {

@@ -120,6 +120,7 @@ type API struct {
 	corsPolicy      *corsPolicy
 	scripts         programCache
 	parsed          parsedQueries
+	planned         plannedQueries
 	partitionLocks  partitionLocks // of scripts on the same partition
 	meter           Meter
 	tracer          trace.Tracer

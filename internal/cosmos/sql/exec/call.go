@@ -108,6 +108,7 @@ func (c *compiler) userCall(x *syntax.Call, s *scope) (node, error) {
 	if c.function == nil {
 		return node{}, syntax.Wrong("SC2003", x.Span, "'udf.%s' is not a recognized function name.", x.Name)
 	}
+	c.user = true
 	run, err := c.function(x.Name)
 	if err != nil {
 		return node{}, err

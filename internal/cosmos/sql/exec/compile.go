@@ -29,6 +29,7 @@ type compiler struct {
 	kept    int   // bytes of constants and patterns
 	err     error // ends compilation
 
+	user   bool // a user-defined function is called
 	calls  []*function.Call
 	passed int // bytes that passed through calls since their caches were dropped
 }

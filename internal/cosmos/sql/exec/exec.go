@@ -68,6 +68,10 @@ func Constants(env Environment) func(syntax.Expr) (v doc.Value, ok bool) {
 	return newCompiler(env).constant
 }
 
+// Repeatable reports whether the query may run again, for another request with the same tree, schema, base and
+// parameters. Queries that call functions may not: these may depend on the time, and keep memory.
+func (q *Query) Repeatable() bool { return len(q.compiler.calls) == 0 && !q.compiler.user }
+
 // Plan is the plan of the query.
 func (q *Query) Plan() *plan.Plan { return q.plan }
 
