@@ -6,35 +6,37 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// slots is the size of the hash table of changes. With 64 writers at full speed, some 600
-// keys change while a batch waits, and one key in 20,000 that it has read shares its slot
-// with two of them.
-const slots = 1 << 16
+// The table of changes. With 64 writers of small batches at full speed, some 600 keys change while a batch waits. With
+// four writers of large batches 30,000 do, and one key in 150,000 that a batch has read is in a bucket that eight of
+// these have gone through.
+const (
+	buckets = 1 << 15 // of 64 bytes
+	ways    = 7       // keys of a bucket
+	tagBits = 20      // of a key's hash, which tell it from other keys of its bucket
+	tagMask = 1<<tagBits - 1
+)
 
-// tagBits is the number of bits of a key's hash that tell it from other keys in its slot.
-const tagBits = 16
-
-// Changes remembers when keys changed, in constant memory. A slot has the newest change of
-// one key exactly, and an upper bound for all others. So Changes sometimes reports a
-// conflict where there is none, but never misses one.
+// Changes remembers when keys changed, in constant memory. A bucket has the newest changes of some keys exactly, and an
+// upper bound for all others. So Changes sometimes reports a conflict where there is none, but never misses one.
 type Changes struct {
 	seed  maphash.Seed
-	table []slot
+	table []bucket
 }
 
-type slot struct {
-	newest uint64 // batch number << tagBits | tag of the key that changed last
-	others uint64 // newest batch number of any key with another tag
+// A bucket is what is known of the keys whose hashes end in the same bits.
+type bucket struct {
+	others uint64       // newest batch number of any key without an entry
+	newest [ways]uint64 // batch number << tagBits | tag of a key
 }
 
 // NewChanges returns an empty Changes.
 func NewChanges() *Changes {
-	return &Changes{seed: maphash.MakeSeed(), table: make([]slot, slots)}
+	return &Changes{seed: maphash.MakeSeed(), table: make([]bucket, buckets)}
 }
 
-func (c *Changes) find(key []byte) (s *slot, tag uint64) {
+func (c *Changes) find(key []byte) (b *bucket, tag uint64) {
 	hash := maphash.Bytes(c.seed, key)
-	return &c.table[hash%slots], hash >> (64 - tagBits)
+	return &c.table[hash%buckets], hash >> (64 - tagBits)
 }
 
 // Record notes that the batch with this number changed the keys of ops, except ranges.
@@ -43,25 +45,44 @@ func (c *Changes) Record(ops []kv.Op, number uint64) {
 		if ops[i].End != nil {
 			continue
 		}
-		s, tag := c.find(ops[i].Key)
-		if s.newest&(1<<tagBits-1) != tag {
-			s.others = s.newest >> tagBits
-		}
-		s.newest = number<<tagBits | tag
+		b, tag := c.find(ops[i].Key)
+		b.record(tag, number)
 	}
+}
+
+// record notes a change of the key with the tag. If it has no entry, the one that changed longest ago makes way.
+func (b *bucket) record(tag, number uint64) {
+	oldest := 0
+	for i, known := range b.newest {
+		if known&tagMask == tag && known != 0 {
+			b.newest[i] = number<<tagBits | tag
+			return
+		}
+		if known < b.newest[oldest] {
+			oldest = i
+		}
+	}
+	b.others = max(b.others, b.newest[oldest]>>tagBits)
+	b.newest[oldest] = number<<tagBits | tag
 }
 
 // Since reports whether one of keys may have changed after mark.
 func (c *Changes) Since(keys [][]byte, mark kv.Mark) bool {
 	for _, key := range keys {
-		s, tag := c.find(key)
-		changed := s.others
-		if s.newest&(1<<tagBits-1) == tag {
-			changed = s.newest >> tagBits
-		}
-		if changed > uint64(mark) {
+		b, tag := c.find(key)
+		if b.changed(tag) > uint64(mark) {
 			return true
 		}
 	}
 	return false
+}
+
+// changed is the number of the newest batch that may have changed the key with the tag.
+func (b *bucket) changed(tag uint64) uint64 {
+	for _, known := range b.newest {
+		if known&tagMask == tag {
+			return known >> tagBits
+		}
+	}
+	return b.others
 }

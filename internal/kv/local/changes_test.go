@@ -43,21 +43,41 @@ func TestChanges(t *testing.T) {
 	t.Logf("%d alarms, %d of them false", alarms, wrong)
 }
 
-// TestChangesFalse bounds false conflicts in a window as long as a busy
-// engine's batches wait.
+// TestChangesFalse bounds false conflicts in a window as long as a busy engine's batches wait: small ones of 64
+// writers, or three of 1,000 documents with ten keys each beside a fourth one, which reads a key of each.
 func TestChangesFalse(t *testing.T) {
-	c := NewChanges()
-	const window, reads = 600, 200_000
-	for i := range window {
-		c.Record([]kv.Op{{Key: fmt.Append(nil, "written", i)}}, uint64(i+1))
-	}
-	conflicts := 0
-	for i := range reads {
-		if c.Since([][]byte{fmt.Append(nil, "read", i)}, 0) {
-			conflicts++
+	const reads = 200_000
+	for _, window := range []int{600, 30_000} {
+		c := NewChanges()
+		for i := range 2 * window { // the first half was before the mark
+			c.Record([]kv.Op{{Key: fmt.Append(nil, "written", i)}}, uint64(i/10+1))
+		}
+		conflicts := 0
+		for i := range reads {
+			if c.Since([][]byte{fmt.Append(nil, "read", i)}, kv.Mark(window/10)) {
+				conflicts++
+			}
+		}
+		t.Logf("window of %d: %d conflicts", window, conflicts)
+		if conflicts > reads/10_000 {
+			t.Errorf("%d of %d keys that nobody wrote conflict after %d changes", conflicts, reads, window)
 		}
 	}
-	if conflicts > reads/2000 {
-		t.Errorf("%d of %d keys that nobody wrote conflict", conflicts, reads)
+}
+
+func BenchmarkChanges(b *testing.B) {
+	c := NewChanges()
+	var ops []kv.Op
+	var keys [][]byte
+	for i := range 17 {
+		ops = append(ops, kv.Op{Key: fmt.Append(nil, "a key of a document, and of some length ", i)})
+		keys = append(keys, ops[i].Key)
+	}
+	for number := uint64(1); b.Loop(); number++ {
+		ops[number%17].Key[0]++
+		if c.Since(keys[:2], kv.Mark(number)) {
+			b.Fatal("a change in the future")
+		}
+		c.Record(ops, number)
 	}
 }
