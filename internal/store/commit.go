@@ -35,9 +35,12 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	ws.bound(&ws.b)
 	// The log's counter comes after the container's, so that the log has the order of the commits, and its entries the
 	// stamp that place gives out.
+	var log [][]byte
 	if len(ws.changes) > 0 {
-		ws.s.log.follow(&ws.b, ws.logEntries(), func() int64 { return 1000 * ws.stamp })
+		log = ws.logEntries()
+		ws.s.log.follow(&ws.b, log, func() int64 { return 1000 * ws.stamp })
 	}
+	ws.expect(log)
 	// A commit of many entries occupies the engine for long, so such commits take turns.
 	if len(ws.entries) > largeEntries {
 		if err := ws.prepareLarge(ctx); err != nil {
@@ -387,14 +390,36 @@ func (ws *writeSet) diff(sl *slot, gather func(x *terms, body doc.Doc) error) er
 	return ws.work.err
 }
 
-// prepareLarge waits for a turn for the commit, and allocates what it adds to the batch.
+// Sizes of what place adds to a batch, about: keys of a document beside its index entries, and the bytes of those and of
+// any other key in addition to what is counted.
+const (
+	placedKeys  = 6
+	placedBytes = 160
+	keyBytes    = 16
+)
+
+// expect allocates what place adds to the batch, and tells the engine how much that is. log is the entries of the log.
+func (ws *writeSet) expect(log [][]byte) {
+	documents := 0
+	for _, sl := range ws.slots {
+		if sl.written {
+			documents++
+			ws.b.Extra += len(sl.record) + placedBytes
+		}
+	}
+	for _, e := range ws.entries {
+		ws.b.Extra += int(e.to-e.from) + keyBytes
+	}
+	for _, e := range log {
+		ws.b.Extra += len(e) + 2*keyBytes
+	}
+	ws.b.Ops = slices.Grow(ws.b.Ops, len(ws.entries)+placedKeys*documents+len(log))
+}
+
+// prepareLarge waits for a turn for the commit.
 func (ws *writeSet) prepareLarge(ctx context.Context) error {
 	if err := ws.hold(ctx, 0); err != nil {
 		return err
-	}
-	ws.b.Ops = slices.Grow(ws.b.Ops, len(ws.entries)+16*len(ws.slots))
-	for _, e := range ws.entries {
-		ws.b.Extra += int(e.to-e.from) + 16
 	}
 	return ws.share.Hold(ctx, time.Duration(len(ws.entries))*entryTime)
 }
