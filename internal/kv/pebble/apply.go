@@ -87,6 +87,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	if err := e.publish(w, sync); err != nil {
 		return err
 	}
+	e.remembered.renew(b.Ops, number)
 	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
 	return nil

@@ -31,6 +31,8 @@ type remembered struct {
 
 	gaps atomic.Pointer[[]gap] // sorted, not overlapping
 
+	renewed []int // changes of the batch that is being committed, by place: of values that were remembered
+
 	making sync.Mutex // held while room is made
 	hand   int        // of the CLOCK over sets: the next that gives some up
 }
@@ -44,6 +46,7 @@ const (
 	entryOverhead   = 144     // bytes of an entry in addition to its key and value, about
 	textOverhead    = 32      // bytes of a text in addition to its own, about
 	maxGaps         = 256
+	maxRenewing     = 64 // changes of a batch whose values may be remembered at once
 )
 
 // A sample shows whether remembering pays: one key in sampleOf is always remembered, in as small a part of the memory.
@@ -232,14 +235,19 @@ func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
 		set.mu.Unlock()
 		return
 	}
-	memory := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
-	v := &rememberedValue{in: r, hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
-	r.bytes.Add(v.size())
-	r.gone(set.put(v))
+	r.put(set, hash, key, value, since)
 	set.mu.Unlock()
 	if r.bytes.Load() > r.allowed() {
 		r.makeRoom()
 	}
+}
+
+// put stores a copy of a value in a set, whose lock is held.
+func (r *remembered) put(set *rememberedSet, hash uint64, key, value []byte, since uint64) {
+	memory := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
+	v := &rememberedValue{in: r, hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
+	r.bytes.Add(v.size())
+	r.gone(set.put(v))
 }
 
 // again reports whether a key was missed before, not long ago, and notes that it was.
@@ -310,6 +318,7 @@ func (r *remembered) makeRoom() {
 // change forgets what the batch with the number is about to change. It is called before the batch becomes visible, for
 // one batch at a time.
 func (r *remembered) change(ops []kv.Op, number uint64) {
+	r.renewed = r.renewed[:0]
 	for i := range ops {
 		if ops[i].End != nil {
 			r.remove(ops[i].Key, ops[i].End, number)
@@ -323,8 +332,31 @@ func (r *remembered) change(ops []kv.Op, number uint64) {
 			if v := set.entries[j].Load(); v != nil && v.hash == hash && bytes.Equal(v.key, ops[i].Key) {
 				set.entries[j].Store(nil)
 				r.gone(v)
+				if len(ops) <= maxRenewing {
+					r.renewed = append(r.renewed, i)
+				}
 			}
 		}
+		set.mu.Unlock()
+	}
+}
+
+// renew remembers the new values of what change has forgotten: who changes a value has read it, and often reads it
+// again to change it once more. It is called when the batch with the number is visible, and before another one is.
+func (r *remembered) renew(ops []kv.Op, number uint64) {
+	for _, i := range r.renewed {
+		key, value := ops[i].Key, ops[i].Value
+		later := func(op kv.Op) bool { return op.End != nil || bytes.Equal(op.Key, key) }
+		if value == nil || len(key)+len(value) > rememberedBytes || slices.ContainsFunc(ops[i+1:], later) {
+			continue
+		}
+		hash := r.hash(key)
+		if !sampled(hash) && !r.all.Load() || r.bytes.Load() > r.allowed() {
+			continue
+		}
+		set := r.set(hash)
+		set.mu.Lock()
+		r.put(set, hash, key, value, number)
 		set.mu.Unlock()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -311,6 +312,64 @@ func TestRememberedLinearizable(t *testing.T) {
 	wait.Wait()
 	if recalled.Load() == 0 {
 		t.Error("nothing was recalled")
+	}
+}
+
+// TestRememberedRenewed changes values that are remembered. The new ones are, too, where the batch leaves no doubt what
+// they are.
+func TestRememberedRenewed(t *testing.T) {
+	const limit = 64 << 10
+	op := func(key, value string) kv.Op { return kv.Op{Key: []byte(key), Value: []byte(value)} }
+	for _, c := range []struct {
+		name string
+		ops  []kv.Op
+		want string
+	}{
+		{"another value", []kv.Op{op("b", "x"), op("a", "two")}, "two"},
+		{"an empty value", []kv.Op{op("a", "")}, ""},
+		{"a deletion", []kv.Op{{Key: []byte("a")}}, "gone"},
+		{"two values", []kv.Op{op("a", "two"), op("a", "three")}, "gone"},
+		{"a value, then a deletion", []kv.Op{op("a", "two"), {Key: []byte("a")}}, "gone"},
+		{"a value, then the range", []kv.Op{op("a", "two"), {Key: []byte("a"), End: []byte("c")}}, "gone"},
+		{"a large value", []kv.Op{op("a", string(make([]byte, rememberedBytes)))}, "gone"},
+		{"a large batch", append(slices.Repeat([]kv.Op{op("b", "x")}, maxRenewing), op("a", "two")), "gone"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rememberAll(limit)
+			r.see("a", "one", 4)
+			r.see("a", "one", 4)
+			r.change(c.ops, 7)
+			if got, found := r.recall("a", 1<<60); found {
+				t.Errorf("%q is found before the batch is visible", got)
+			}
+			r.renew(c.ops, 7)
+			got, found := r.recall("a", 7)
+			if !found {
+				got = "gone"
+			}
+			if got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			if got, found := r.recall("a", 6); found {
+				t.Errorf("%q in a state before the batch", got)
+			}
+			if got, found := r.recall("b", 7); found {
+				t.Errorf("%q, which nobody has read", got)
+			}
+		})
+	}
+	r := rememberAll(limit)
+	for i := range 500 { // they fit while they are small
+		r.see(fmt.Sprint(i), "v", 1)
+		r.see(fmt.Sprint(i), "v", 1)
+	}
+	for i := range 500 {
+		ops := []kv.Op{op(fmt.Sprint(i), string(make([]byte, 4<<10)))}
+		r.change(ops, uint64(2+i))
+		r.renew(ops, uint64(2+i))
+	}
+	if n := r.size(); n > limit+8<<10 {
+		t.Errorf("%d bytes, and %d are allowed", n, limit)
 	}
 }
 
