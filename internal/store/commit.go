@@ -390,15 +390,15 @@ func (ws *writeSet) diff(sl *slot, gather func(x *terms, body doc.Doc) error) er
 	return ws.work.err
 }
 
-// Sizes of what place adds to a batch, about: keys of a document beside its index entries, and the bytes of those and of
-// any other key in addition to what is counted.
+// Sizes of what place adds to a batch, about: the keys of a document beside its index entries, their bytes, and what a
+// key takes in addition to those that are counted.
 const (
 	placedKeys  = 6
 	placedBytes = 160
 	keyBytes    = 16
 )
 
-// expect allocates what place adds to the batch, and tells the engine how much that is. log is the entries of the log.
+// expect allocates what place adds to the batch, and tells the engine how much that is. log has the entries of the log.
 func (ws *writeSet) expect(log [][]byte) {
 	documents := 0
 	for _, sl := range ws.slots {
