@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
 )
 
@@ -78,4 +80,32 @@ func TestItemsKeptInMemory(t *testing.T) {
 	want(count/2 - 1)
 	must(t, d.clock.Advance(time.Second))
 	want(0)
+}
+
+// TestDocumentsOfMongoKeptInMemory sorts documents of the MongoDB API by a query in SQL, which sees each in another
+// form than the store has it.
+func TestDocumentsOfMongoKeptInMemory(t *testing.T) {
+	engine, err := pebble.Open(pebble.Options{Dir: t.TempDir(), NoSync: true})
+	must(t, err)
+	m := newMongoOn(t, engine)
+	const count = 120
+	for i := range count {
+		m.insert(bson.D{{Key: "_id", Value: fmt.Sprintf("%03d", i)}, {Key: "n", Value: int32(i * 7 % count)}})
+	}
+	var want []string
+	for i := range count {
+		// 7 times 103 is 1 above a multiple of 120.
+		want = append(want, fmt.Sprintf(`"_id":"%03d","n":%d,`, i*103%count, i))
+	}
+	for range 60 {
+		rows := strings.Split(m.rowsOf("SELECT TOP 120 * FROM c ORDER BY c.n"), "},{")
+		for i, row := range rows {
+			if !strings.Contains(row, want[i]) {
+				t.Fatalf("row %d is %s, want %s", i, row, want[i])
+			}
+		}
+		if len(rows) != count {
+			t.Fatalf("%d rows", len(rows))
+		}
+	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/kv"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -25,7 +27,12 @@ type mongoTestAPI struct {
 // newMongo creates the database d with the collection c.
 func newMongo(t testing.TB, change ...func(*catalog.Definition)) mongoTestAPI {
 	t.Helper()
-	d := newTestAPI(t)
+	return newMongoOn(t, memory.New(), change...)
+}
+
+func newMongoOn(t testing.TB, engine kv.Engine, change ...func(*catalog.Definition)) mongoTestAPI {
+	t.Helper()
+	d := newTestAPIOn(t, engine)
 	ctx := context.Background()
 	db, err := d.api.catalog.CreateDatabase(ctx, d.clock.Now().Unix(), "d", nil)
 	must(t, err)

@@ -38,7 +38,7 @@ func asItems(st *catalog.State, documents iter.Seq2[access.Document, error]) ite
 			}
 			if out = d; isMongo(st) {
 				shape = appendMongoItem(shape[:0], d.Body)
-				out.Body = shape
+				out.Body, out.Memo = shape, nil // what is kept in memory has another form
 			}
 			if !yield(&out, nil) {
 				return
