@@ -104,7 +104,7 @@ func (p *plannedQueries) again(key plannedKey) bool {
 	return false
 }
 
-// give keeps a query that was prepared with an owned environment, is Repeatable, and has run without an error.
+// give keeps a query that was prepared with an owned environment, has run without an error, and may run again.
 func (p *plannedQueries) give(r plannedRequest, q *exec.Query) {
 	key := r.key()
 	p.mu.Lock()

@@ -229,7 +229,7 @@ func (e *exchange) answerQuery(q queryRequest) (int, error) {
 	} else if page, err = e.run(prepared, &itemSource{api: e.api, view: v, part: &part}); err != nil {
 		return 0, err
 	}
-	if again && prepared.Repeatable() {
+	if again && prepared.Release() {
 		e.api.planned.give(known, prepared)
 	}
 	e.trace.seen = page.Metrics

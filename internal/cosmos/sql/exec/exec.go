@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/plan"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -68,9 +69,14 @@ func Constants(env Environment) func(syntax.Expr) (v doc.Value, ok bool) {
 	return newCompiler(env).constant
 }
 
-// Repeatable reports whether the query may run again, for another request with the same tree, schema, base and
-// parameters. Queries that call functions may not: these may depend on the time, and keep memory.
-func (q *Query) Repeatable() bool { return len(q.compiler.calls) == 0 && !q.compiler.user }
+// Release lets go of what the query has of its request, and reports whether it may run again, for another request with
+// the same tree, schema, base and parameters. Queries that call functions may not: these may depend on the time, and
+// keep memory.
+func (q *Query) Release() (again bool) {
+	c := q.compiler
+	c.function, c.meter = nil, function.Meter{}
+	return len(c.calls) == 0 && !c.user
+}
 
 // Plan is the plan of the query.
 func (q *Query) Plan() *plan.Plan { return q.plan }
