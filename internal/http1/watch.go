@@ -27,8 +27,8 @@ type watch struct {
 // open begins to watch a request that is about to run.
 func (w *watch) open(c *conn, cancel context.CancelFunc) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.c, w.running, w.cancel, w.done = c, true, cancel, nil
-	w.mu.Unlock()
 	if w.timer == nil {
 		w.timer = clock.Later(watchAfter, w.start)
 	} else {

@@ -43,7 +43,7 @@ type reading struct {
 	collected int          // how many entries to collect in addition to a long list
 
 	ahead    fetcher       // records that were fetched at once, see lookahead
-	memo     kv.Remembered // of the document that record found last, nil if it is not kept in memory
+	memo     kv.Remembered // of the document that was found last, nil if it is not kept in memory
 	records  kv.Iterator   // over all records, nil until the first
 	here     bool          // records is at the record with the number at
 	at       uint64
@@ -314,6 +314,7 @@ func (r *reading) move(number uint64) error {
 // present is the document at which records is.
 func (r *reading) present() (h keys.Header, body doc.Doc, alive bool, err error) {
 	r.stats.Documents++
+	r.memo = nil
 	value := r.records.Value()
 	if value == nil {
 		return h, nil, false, r.records.Err()
@@ -350,7 +351,7 @@ func (r *reading) selected(body doc.Doc) bool {
 	return r.based || selects(r.v.State, r.scope, r.partition, body)
 }
 
-// give hands out the document that record found, whose position is in r.position.
+// give hands out the document that record or present found, whose position is in r.position.
 func (r *reading) give(number uint64, h keys.Header, body doc.Doc) error {
 	d := document(r.v, number, h, body)
 	d.Position, d.Memo = r.position, r.memo
