@@ -27,7 +27,7 @@ type Document struct {
 	Deadline expiry.Stamp
 
 	// Memo is not nil if the store keeps this version of the document in memory. Body is then valid as long as it is
-	// used. Who hands out a document with another Body takes it away.
+	// used. Whoever replaces Body sets Memo to nil.
 	Memo Memo
 
 	// Position resumes a walk behind this document. Only walks set it; its bytes too are

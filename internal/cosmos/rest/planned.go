@@ -79,6 +79,7 @@ func (r *plannedRequest) key() plannedKey {
 func (p *plannedQueries) take(r plannedRequest) (q *exec.Query, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// Like r.key(), which would allocate.
 	known := p.known[plannedKey{r.tree, r.state, string(r.scope), string(r.parameters)}]
 	if known == nil {
 		return nil, p.again(r.key())

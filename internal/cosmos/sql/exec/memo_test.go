@@ -9,8 +9,8 @@ import (
 
 // A textMemo keeps one text.
 type textMemo struct {
-	text  []byte
-	given int // how often Text has given one
+	text        []byte
+	given, kept int // how often Text has given one, and Keep was called
 }
 
 func (m *textMemo) Text() []byte {
@@ -20,7 +20,10 @@ func (m *textMemo) Text() []byte {
 	return m.text
 }
 
-func (m *textMemo) Keep(text []byte) { m.text = bytes.Clone(text) }
+func (m *textMemo) Keep(text []byte) {
+	m.text = bytes.Clone(text)
+	m.kept++
+}
 
 // TestMemo asks for documents that the store keeps in memory, some with a memo and some without. Rows are as without
 // any, the JSON of each document is made once, and no document changes, though sorts reuse the memory of copies.
@@ -60,8 +63,9 @@ func TestMemo(t *testing.T) {
 		}
 	}
 	for i, m := range memos {
-		if m.given == 0 || !strings.HasPrefix(string(m.text), `{"id":`) || !strings.Contains(string(m.text), `"_ts":`) {
-			t.Errorf("memo %d has given %q %d times", i, m.text, m.given)
+		if m.given == 0 || m.kept != 1 || !strings.HasPrefix(string(m.text), `{"id":`) ||
+			!strings.Contains(string(m.text), `"_ts":`) {
+			t.Errorf("memo %d was given %d texts, and has given %q %d times", i, m.kept, m.text, m.given)
 		}
 	}
 	for i := range s.docs {
