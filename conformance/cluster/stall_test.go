@@ -105,7 +105,7 @@ func TestStallOfLostLock(t *testing.T) {
 			lines := bufio.NewReader(out)
 			if tc.does == "abandon" {
 				expect(t, lines, "ready\n")
-				if err := c.Store.Signal(syscall.SIGSTOP); err != nil {
+				if err := c.Store.Freeze(); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := in.Write([]byte("go\n")); err != nil {

@@ -19,7 +19,10 @@ type Document struct {
 	N      int
 	Life   time.Duration // whole seconds; 0 for a document that stays
 
-	Version string // of the insert, where a feed tells of it; empty in an insert
+	// Of the insert, where a feed tells of it; empty in an insert.
+	Version string
+	Written time.Time // a whole second, rounded down
+	End     time.Time // the first instant at which it does not exist; zero for one that stays
 }
 
 // ID is unique in a load.
@@ -126,7 +129,7 @@ func Start(write, read []API) (*Load, error) {
 			all()
 			return nil, fmt.Errorf("%s: follow changes: %w", api.Name(), err)
 		}
-		f := &feed{api: api, position: position, next: map[string]int{}, seen: map[string]string{}}
+		f := &feed{api: api, position: position, next: map[string]int{}, seen: map[string]insert{}}
 		l.feeds = append(l.feeds, f)
 		l.reading.Go(func() { l.follow(following, f) })
 		l.looking.Go(func() { l.look(api) })
@@ -310,7 +313,7 @@ type feed struct {
 	api      API
 	position string
 	next     map[string]int    // by writer of staying documents: the number that comes next
-	seen     map[string]string // by document: the version of its insert
+	seen     map[string]insert // by document
 }
 
 // follow reads changes until the context ends: the documents of a writer come
@@ -337,17 +340,24 @@ func (l *Load) follow(ctx context.Context, f *feed) {
 	}
 }
 
+// An insert is what a feed told of one.
+type insert struct {
+	version string
+	end     time.Time
+}
+
 // arrived checks one change. A document that comes twice was given twice, or it
-// was inserted twice: a process was killed after it had shown the first insert
-// and before that was safe, so its writer, who was never answered, inserted it
-// again. The second insert has another version, and as a writer has one
-// document in flight, only its last one can be lost.
+// was inserted twice by a writer that was not answered: after its end, or
+// because a process was killed after it had shown the first insert and before
+// that was safe. The second insert has another version, and as a writer has one
+// document in flight, only its last one can be inserted twice.
 func (l *Load) arrived(f *feed, d Document) {
-	version, again := f.seen[d.ID()]
-	f.seen[d.ID()] = d.Version
+	before, again := f.seen[d.ID()]
+	f.seen[d.ID()] = insert{d.Version, d.End}
 	l.mu.Lock()
 	want := f.next[d.Writer]
-	lost := again && version != d.Version && d.N == want-1
+	twice := again && before.version != d.Version && d.N == want-1
+	lost := twice && (before.end.IsZero() || d.Written.Before(before.end))
 	f.next[d.Writer] = max(want, d.N+1)
 	l.report.Changes++
 	if lost {
@@ -355,7 +365,7 @@ func (l *Load) arrived(f *feed, d Document) {
 	}
 	l.mu.Unlock()
 	switch {
-	case lost:
+	case twice:
 	case again:
 		l.wrong("%s gives the change of %s again, after %d of %s", f.api.Name(), d.ID(), want-1, d.Writer)
 	case d.N < want:

@@ -24,7 +24,13 @@ type fake struct {
 func (f *fake) Name() string { return "fake" }
 
 // mistaken is the document that the mistake happens to.
-func (f *fake) mistaken(d Document) bool { return d.N == 5 && strings.HasSuffix(d.Writer, "-1") }
+func (f *fake) mistaken(d Document) bool {
+	writer := "-1"
+	if strings.HasSuffix(f.mistake, "mortal change") || strings.HasSuffix(f.mistake, "after its end") {
+		writer = "m0-fake"
+	}
+	return d.N == 5 && strings.HasSuffix(d.Writer, writer)
+}
 
 func (f *fake) Insert(_ context.Context, d Document) error {
 	time.Sleep(time.Millisecond) // a request takes time
@@ -34,8 +40,13 @@ func (f *fake) Insert(_ context.Context, d Document) error {
 		return nil
 	}
 	d.Version = strconv.Itoa(len(f.all))
+	d.Written = time.Now()
+	end := d.Written.Add(d.Life)
+	if d.Life > 0 {
+		d.End = end
+	}
 	f.all = append(f.all, d)
-	f.ends[d.ID()] = time.Now().Add(d.Life)
+	f.ends[d.ID()] = end
 	return nil
 }
 
@@ -94,9 +105,12 @@ func (f *fake) Changes(_ context.Context, after string) (inserted []Document, ne
 		case "skips a change":
 		case "repeats a change":
 			inserted = append(inserted, d, d)
-		case "takes back a change":
+		case "takes back a change", "takes back a mortal change", "inserts again after its end":
 			inserted = append(inserted, d)
 			d.Version += " again"
+			if f.mistake == "inserts again after its end" {
+				d.Written = d.End
+			}
 			inserted = append(inserted, d)
 		default:
 			inserted = append(inserted, d)
@@ -108,16 +122,18 @@ func (f *fake) Changes(_ context.Context, after string) (inserted []Document, ne
 // Each mistake is found, and nothing is found where there is none.
 func TestMistakesAreFound(t *testing.T) {
 	for mistake, want := range map[string]string{
-		"":                    "",
-		"loses":               "before 5 of",
-		"forgets":             "0 times, it was acknowledged",
-		"shows the dead":      "its end was",
-		"skips a change":      "before 5 of",
-		"repeats a change":    "again, after 5 of",
-		"takes back a change": "",
-		"adds twice":          "counts 6 after 4",
-		"loses an addition":   "counts 4 after 4",
-		"fails to add":        "",
+		"":                            "",
+		"loses":                       "before 5 of",
+		"forgets":                     "0 times, it was acknowledged",
+		"shows the dead":              "its end was",
+		"skips a change":              "before 5 of",
+		"repeats a change":            "again, after 5 of",
+		"takes back a change":         "",
+		"takes back a mortal change":  "",
+		"inserts again after its end": "", // no mistake
+		"adds twice":                  "counts 6 after 4",
+		"loses an addition":           "counts 4 after 4",
+		"fails to add":                "",
 	} {
 		t.Run(mistake, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +154,7 @@ func TestMistakesAreFound(t *testing.T) {
 			if want == "" && found != "" || want != "" && !strings.Contains(found, want) {
 				t.Errorf("found %q, want %q", found, want)
 			}
-			if (seen.Lost > 0) != (mistake == "takes back a change") {
+			if (seen.Lost > 0) != strings.HasPrefix(mistake, "takes back") {
 				t.Errorf("%d changes were lost", seen.Lost)
 			}
 		})

@@ -149,10 +149,14 @@ func (m *mongoDB) Changes(ctx context.Context, after string) (inserted []Documen
 		}
 		at.Event = change.Time
 		r := change.Document
-		inserted = append(inserted, Document{
+		d := Document{
 			Writer: r.Writer, N: r.N, Life: time.Duration(r.Life) * time.Second,
-			Version: fmt.Sprintf("%d.%d", change.Time.T, change.Time.I),
-		})
+			Version: fmt.Sprintf("%d.%d", change.Time.T, change.Time.I), Written: time.Unix(int64(change.Time.T), 0),
+		}
+		if r.End != nil {
+			d.End = *r.End
+		}
+		inserted = append(inserted, d)
 		if stream.RemainingBatchLength() == 0 {
 			break
 		}

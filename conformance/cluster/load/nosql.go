@@ -137,10 +137,16 @@ type item struct {
 	Seconds int    `json:"ttl,omitempty"`
 	Mortal  bool   `json:"mortal,omitempty"` // for an index
 	Life    int    `json:"life,omitempty"`   // seconds, in MongoDB's collection
+	End     *date  `json:"end,omitempty"`    // in MongoDB's collection
 	Stamp   int64  `json:"_ts,omitempty"`
 	ETag    string `json:"_etag,omitempty"`
 	Now     int64  `json:"now,omitempty"` // milliseconds, of the query
 	Number  int    `json:"number,omitempty"`
+}
+
+// A date is MongoDB's, as the API for NoSQL has it.
+type date struct {
+	Time time.Time `json:"$date"`
 }
 
 // counts is the partition of the writers' numbers, which no feed tells of.
@@ -238,9 +244,17 @@ func (n *nosql) Changes(ctx context.Context, after string) (inserted []Document,
 		if i.Writer == counts {
 			continue
 		}
-		inserted = append(inserted, Document{
-			Writer: i.Writer, N: i.N, Life: time.Duration(i.Seconds+i.Life) * time.Second, Version: i.ETag,
-		})
+		d := Document{
+			Writer: i.Writer, N: i.N, Life: time.Duration(i.Seconds+i.Life) * time.Second,
+			Version: i.ETag, Written: time.Unix(i.Stamp, 0),
+		}
+		switch {
+		case i.End != nil:
+			d.End = i.End.Time
+		case i.Seconds > 0:
+			d.End = d.Written.Add(d.Life)
+		}
+		inserted = append(inserted, d)
 	}
 	return inserted, page.ContinuationToken, nil
 }

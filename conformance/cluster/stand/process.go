@@ -112,7 +112,29 @@ func (p *Process) Stop() error {
 	return nil
 }
 
-// Signal sends the process a signal, for example to stop it in its tracks.
+// Freeze stops the process in its tracks until it gets SIGCONT, and returns when
+// every thread of it stands still: on a busy machine that is some time after
+// the signal.
+func (p *Process) Freeze() error {
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	var status syscall.WaitStatus
+	for {
+		_, err := syscall.Wait4(p.run.Process.Pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return fmt.Errorf("wait for %s to stand still: %w", p.Name, err)
+		case !status.Stopped():
+			return fmt.Errorf("%s has ended", p.Name)
+		default:
+			return nil
+		}
+	}
+}
+
+// Signal sends the process a signal.
 func (p *Process) Signal(s syscall.Signal) error { return p.run.Process.Signal(s) }
 
 // Address returns a free loopback address.
