@@ -56,9 +56,9 @@ type sample struct{ reads, found atomic.Int64 }
 
 const (
 	sampleOf      = 16
-	sampleReads   = 256 // before a decision
-	worthBegin    = 3   // one read in so many finds a value: begin to remember all keys
-	worthContinue = 5   // fewer than one in so many: end
+	sampleReads   = 2048 // before a decision; with 256 it changes too often, and leaves garbage
+	worthBegin    = 3    // one read in so many finds a value: begin to remember all keys
+	worthContinue = 5    // fewer than one in so many: end
 )
 
 // A rememberedSet has the keys whose hashes end in the same bits.
