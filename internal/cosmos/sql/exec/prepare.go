@@ -145,7 +145,19 @@ func (q *Query) compile(tree *syntax.Query) (err error) {
 		at = &(*at).inner
 	}
 	q.documents = overDocuments(sel)
+	if q.inner == nil && q.documents && q.plan.Exact && certain(q.plan.Access.Of) {
+		q.sel.filters = make([][]test, len(q.sel.sources)) // all that is read satisfies WHERE
+	}
 	return q.compiler.err
+}
+
+// certain reports that a walk visits what is selected and nothing else.
+func certain(s access.Selection) bool {
+	switch s.(type) {
+	case nil, access.Scope, *access.Lookup:
+		return true
+	}
+	return false
 }
 
 // fromDerived reports that a query runs over the rows of a query that must read all documents first.

@@ -33,7 +33,8 @@ type Environment struct {
 type Plan struct {
 	Query *syntax.Query // as parsed; the tree is shared and not modified
 
-	// Access selects the documents to read. Query.Where is checked on each of them, unless Exact.
+	// Access selects the documents to read. Query.Where is checked on each of them, unless Exact and the walk over
+	// Access visits no others.
 	Access access.Access
 	// Exact reports that Access selects exactly the documents that satisfy Query.Where.
 	Exact bool
