@@ -621,7 +621,7 @@ func (p *wanderer) describe(a access.Access) string {
 
 // TestScanAgainstReference replays with -seed.
 func TestScanAgainstReference(t *testing.T) {
-	for run := range *runs {
+	for range times(*runs) {
 		s := *seed
 		if s == 0 {
 			s = rand.Uint64()
@@ -632,7 +632,7 @@ func TestScanAgainstReference(t *testing.T) {
 			}
 			wander(t, s)
 		})
-		if *seed != 0 || run == *runs {
+		if *seed != 0 {
 			return
 		}
 	}

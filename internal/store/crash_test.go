@@ -47,7 +47,7 @@ func TestCrash(t *testing.T) {
 	t.Logf("seed %d", s)
 	rng := rand.New(rand.NewPCG(s, 0))
 	c := newCrasher(t)
-	for range *crashes {
+	for range times(*crashes) {
 		stops := c.live(rng)
 		if t.Failed() || len(stops) == 0 {
 			return

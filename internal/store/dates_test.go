@@ -164,13 +164,13 @@ type datedPlayer struct {
 // TestDates holds random documents with dates, under TTL indexes that come, change and go, against the model.
 // A failure names the seed: replay it with -seed.
 func TestDates(t *testing.T) {
-	for run := range *runs {
+	for range times(*runs) {
 		s := *seed
 		if s == 0 {
 			s = rand.Uint64()
 		}
 		t.Run(fmt.Sprintf("seed=%d", s), func(t *testing.T) { playDates(t, s) })
-		if *seed != 0 || run == *runs {
+		if *seed != 0 {
 			return
 		}
 	}

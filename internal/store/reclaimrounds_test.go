@@ -75,7 +75,7 @@ func TestForgottenPolicies(t *testing.T) {
 		s = rand.Uint64()
 	}
 	t.Logf("seed %d", s)
-	for round := range uint64(8) {
+	for round := range uint64(times(8)) {
 		rng := rand.New(rand.NewPCG(s, round))
 		def := definition(20)
 		def.TTLProperty, def.Partitions = "/a", 3

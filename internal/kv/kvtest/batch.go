@@ -57,7 +57,7 @@ func deleteRange(t *testing.T, e kv.Engine) {
 
 // whole lets observers read while batches keep ten keys equal.
 func whole(t *testing.T, e kv.Engine) {
-	const keys, rounds, observers = 10, 300, 3
+	const keys, observers = 10, 3
 	key := func(i int) []byte { return fmt.Appendf(nil, "%c/%d", 'a'+2*i, i) }
 	done := make(chan struct{})
 	var running sync.WaitGroup
@@ -78,7 +78,7 @@ func whole(t *testing.T, e kv.Engine) {
 			}
 		})
 	}
-	for n := range rounds {
+	for n := range times(300) {
 		var b kv.Batch
 		b.NoSync = n%2 == 0
 		for i := range keys {

@@ -116,7 +116,8 @@ func conflictRace(t *testing.T, e kv.Engine) {
 
 // lostUpdate adds to one key from several goroutines, each trying again after a conflict.
 func lostUpdate(t *testing.T, e kv.Engine) {
-	const workers, each = 8, 100
+	const workers = 8
+	each := times(100)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() {
@@ -128,7 +129,7 @@ func lostUpdate(t *testing.T, e kv.Engine) {
 		})
 	}
 	running.Wait()
-	if n, err := count(e, "sum"); n != workers*each || err != nil {
+	if n, err := count(e, "sum"); n != uint64(workers*each) || err != nil {
 		t.Errorf("sum is %d, %v, want %d", n, err, workers*each)
 	}
 }
@@ -161,7 +162,7 @@ func retry(e kv.Engine, fill func(v kv.View, b *kv.Batch) error) error {
 // writeSkew lets two goroutines each turn one of two keys off when both are on. Since each reads both keys, one must
 // always remain.
 func writeSkew(t *testing.T, e kv.Engine) {
-	for round := range 300 {
+	for round := range times(300) {
 		set(t, e, "left", "on", "right", "on")
 		var passed atomic.Int32
 		var running sync.WaitGroup

@@ -83,6 +83,14 @@ func Run(t *testing.T, open func(t *testing.T) kv.Engine) {
 	t.Run("close with an open iterator", func(t *testing.T) { closeEarly(t, open(t)) })
 }
 
+// times is n, or a quarter of it where tests are to be short: the race detector makes each run many times as long.
+func times(n int) int {
+	if testing.Short() {
+		return max(1, n/4)
+	}
+	return n
+}
+
 // set writes pairs of key and value in one batch.
 func set(t *testing.T, e kv.Engine, pairs ...string) {
 	t.Helper()
