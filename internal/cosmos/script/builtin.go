@@ -49,7 +49,7 @@ func (r *run) checkStop() {
 	}
 }
 
-var nothingSource = goja.MustCompile(preludeName, `() => {}`, true)
+var nothingSource = lazy(`() => {}`)
 
 // A way leads from one object of a realm to another.
 type way struct {
@@ -136,15 +136,15 @@ func (s *search) member(o *goja.Object, w way) {
 	}
 }
 
-var iteratorsSource = goja.MustCompile(preludeName, `[
+var iteratorsSource = lazy(`[
 	function* () {}, async function () {}, (function* () {})(), (function () { return arguments })(),
 	[][Symbol.iterator](), new Map()[Symbol.iterator](), new Set()[Symbol.iterator](), ""[Symbol.iterator](),
 	"".matchAll(/a/g),
-]`, true)
+]`)
 
 // iterators are objects that no name leads to.
 func (r *run) iterators() *goja.Object {
-	return r.must(r.rt.RunProgram(iteratorsSource)).ToObject(r.rt)
+	return r.must(r.rt.RunProgram(iteratorsSource())).ToObject(r.rt)
 }
 
 // goFunction is the field in which the runtime keeps the implementation of a built-in function, or nil for other

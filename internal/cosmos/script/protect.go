@@ -129,11 +129,11 @@ func (r *run) forbidCode(global *goja.Object) {
 	}
 }
 
-var everyKind = goja.MustCompile(preludeName, `[function () {}, function* () {}, async function () {}]`, true)
+var everyKind = lazy(`[function () {}, function* () {}, async function () {}]`)
 
 // examples are functions of every kind, a plain one first.
 func (r *run) examples() (list []*goja.Object) {
-	v, err := r.rt.RunProgram(everyKind)
+	v, err := r.rt.RunProgram(everyKind())
 	if err != nil {
 		panic(err)
 	}

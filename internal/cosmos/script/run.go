@@ -17,7 +17,13 @@ var preludeSource string
 // preludeName is the file name of the prelude in stack traces.
 const preludeName = "mayfly:prelude"
 
-var prelude = goja.MustCompile(preludeName, preludeSource, true)
+var prelude = lazy(preludeSource)
+
+// lazy compiles a part of the prelude when it is first asked for, so that a process without scripts starts without
+// it.
+func lazy(source string) func() *goja.Program {
+	return sync.OnceValue(func() *goja.Program { return goja.MustCompile(preludeName, source, true) })
+}
 
 // The kinds of run, as the prelude names them.
 const (
@@ -69,7 +75,7 @@ func newRealm() *run {
 	r.rangeError = r.rt.Get("RangeError").ToObject(r.rt)
 	r.descriptor, _ = goja.AssertFunction(r.object(r.rt.GlobalObject(), "Object.getOwnPropertyDescriptor"))
 	r.joining = map[*goja.Object]bool{}
-	r.nothing, _ = goja.AssertFunction(r.must(r.rt.RunProgram(nothingSource)))
+	r.nothing, _ = goja.AssertFunction(r.must(r.rt.RunProgram(nothingSource())))
 	r.protect()
 	return r
 }
@@ -105,7 +111,7 @@ type world struct{ step, body goja.Callable }
 
 // begin runs the prelude.
 func (r *run) begin(kind string, raw *goja.Object) (w world, err error) {
-	made, err := r.rt.RunProgram(prelude)
+	made, err := r.rt.RunProgram(prelude())
 	if err != nil {
 		return w, err
 	}
