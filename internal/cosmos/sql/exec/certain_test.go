@@ -9,8 +9,8 @@ import (
 // A condition that the partition or the id fulfils is not checked for each document. All others are, above all those
 // that the walk over an index or the partition of a large number leaves open.
 func TestCertainConditions(t *testing.T) {
-	s := newSource(t, `{"id":"1","pk":"p","n":1}`, `{"id":"2","pk":"p","n":2}`, `{"id":"3","pk":"q","n":1}`,
-		`{"id":"4","pk":9007199254740992,"n":1}`)
+	s := newSource(t, `{"id":"1","pk":"p","n":1,"tags":[{"pk":"q"}]}`, `{"id":"2","pk":"p","n":2}`,
+		`{"id":"3","pk":"q","n":1}`, `{"id":"4","pk":9007199254740992,"n":1}`)
 	for _, c := range []struct {
 		where, rows string
 		checked     bool
@@ -41,6 +41,16 @@ func TestCertainConditions(t *testing.T) {
 		}
 		if checked := len(q.sel.filters[0]) > 0; checked != c.checked && !q.plan.Nothing {
 			t.Errorf("%s: each document is checked: %v, want %v", c.where, checked, c.checked)
+		}
+	}
+	for query, want := range map[string]string{
+		`SELECT VALUE c.id FROM c JOIN t IN c.tags WHERE c.pk = "p"`:                      `"1"`,
+		`SELECT VALUE c.id FROM c JOIN t IN c.tags WHERE c.pk = "p" AND t.pk = "p"`:       ``,
+		`SELECT VALUE t.pk FROM t IN c.tags WHERE t.pk = "p"`:                             ``,
+		`SELECT VALUE s.pk FROM (SELECT c.pk FROM c WHERE c.pk = "p") s WHERE s.pk = "q"`: ``,
+	} {
+		if got, err := (asking{query: query}).all(t, s); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", query, got, err, want)
 		}
 	}
 }
