@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/conformance/cluster/stand"
+	"github.com/tikv/client-go/v2/tikv"
 	"github.com/tikv/client-go/v2/txnkv"
 	"github.com/tikv/client-go/v2/txnkv/transaction"
 )
@@ -57,7 +59,7 @@ func child() error {
 		if _, err := steps.ReadString('\n'); err != nil {
 			return err
 		}
-		time.AfterFunc(300*time.Millisecond, cancel) // the request has left by then, and no answer can come
+		time.AfterFunc(time.Second, cancel) // the request has left by then, and no answer can come
 	}
 	_, err = lockCounter(ctx, client, txn)
 	fmt.Println("locked", err)
@@ -115,6 +117,7 @@ func TestStallOfLostLock(t *testing.T) {
 				if err := c.Store.Signal(syscall.SIGCONT); err != nil {
 					t.Fatal(err)
 				}
+				awaitLock(t, client)
 			} else {
 				expect(t, lines, "locked <nil>\n")
 				if err := run.Process.Kill(); err != nil {
@@ -135,6 +138,27 @@ func TestStallOfLostLock(t *testing.T) {
 }
 
 func nothing(*transaction.KVTxn, int) error { return nil }
+
+// awaitLock returns when the counter has a lock.
+func awaitLock(t *testing.T, client *txnkv.Client) {
+	t.Helper()
+	ctx := within(t, 10*time.Second)
+	for {
+		now, err := client.GetTimestamp(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		behind := append(slices.Clone(counter), 0)
+		locks, err := tikv.StoreProbe{KVStore: client.KVStore}.ScanLocks(ctx, counter, behind, now)
+		if err != nil {
+			t.Fatalf("wait for the lock of the counter: %v", err)
+		}
+		if len(locks) > 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
 
 func expect(t *testing.T, lines *bufio.Reader, want string) {
 	t.Helper()
