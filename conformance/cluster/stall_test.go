@@ -107,7 +107,7 @@ func TestStallOfLostLock(t *testing.T) {
 			lines := bufio.NewReader(out)
 			if tc.does == "abandon" {
 				expect(t, lines, "ready\n")
-				if err := c.Store.Freeze(); err != nil {
+				if err := c.Store.Suspend(); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := in.Write([]byte("go\n")); err != nil {

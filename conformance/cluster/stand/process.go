@@ -112,10 +112,9 @@ func (p *Process) Stop() error {
 	return nil
 }
 
-// Freeze stops the process in its tracks until it gets SIGCONT, and returns when
-// every thread of it stands still: on a busy machine that is some time after
-// the signal.
-func (p *Process) Freeze() error {
+// Suspend stops the process until it gets SIGCONT, and returns when every thread
+// has stopped: on a busy machine that is some time after the signal.
+func (p *Process) Suspend() error {
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
@@ -125,7 +124,7 @@ func (p *Process) Freeze() error {
 		switch {
 		case err == syscall.EINTR:
 		case err != nil:
-			return fmt.Errorf("wait for %s to stand still: %w", p.Name, err)
+			return fmt.Errorf("wait until %s has stopped: %w", p.Name, err)
 		case !status.Stopped():
 			return fmt.Errorf("%s has ended", p.Name)
 		default:
