@@ -76,14 +76,18 @@ func TestCrash(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		options Options
+		direct  bool
 	}{
-		{"ordinary", Options{}},
-		{"small memtables, values apart", Options{MemTableBytes: 64 << 10, SeparateValues: 500}},
+		{"ordinary", Options{}, false},
+		{"small memtables, values apart", Options{MemTableBytes: 64 << 10, SeparateValues: 500}, false},
+		{"small memtables, direct logs", Options{MemTableBytes: 64 << 10}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			kvtest.Crash(t, func(t *testing.T, fs vfs.FS) kv.Engine {
 				o := c.options
-				o.FS = fs
+				if o.FS = fs; c.direct {
+					o.FS = directMem{fs}
+				}
 				return start(t, o)
 			})
 		})

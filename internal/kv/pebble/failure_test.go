@@ -20,11 +20,14 @@ import (
 // TestFailingLog lets the log fail under load, then takes the power away. What was acknowledged is
 // there after that, and no read that began after the failure has shown anything.
 func TestFailingLog(t *testing.T) {
-	for _, noSync := range []bool{false, true} {
-		t.Run(fmt.Sprintf("noSync=%v", noSync), func(t *testing.T) {
+	for _, c := range []struct{ noSync, direct bool }{{false, false}, {true, false}, {false, true}} {
+		t.Run(fmt.Sprintf("noSync=%v,direct=%v", c.noSync, c.direct), func(t *testing.T) {
 			mem := vfs.NewCrashableMem()
 			fs, broken := failingLog(kvtest.Cloneable{MemFS: mem})
-			e := start(t, Options{FS: fs, NoSync: noSync})
+			if c.direct {
+				fs = directMem{fs}
+			}
+			e := start(t, Options{FS: fs, NoSync: c.noSync})
 			// so few that the log does not turn over: with a failed one, Pebble ends the process there
 			const writers, before, each = 4, 50, 200
 			var acknowledged [writers]atomic.Int64
@@ -70,7 +73,7 @@ func TestFailingLog(t *testing.T) {
 				})
 			}
 			running.Wait()
-			if !noSync && undetermined.Load() == 0 {
+			if !c.noSync && undetermined.Load() == 0 {
 				t.Error("no write was told that its outcome is unknown")
 			}
 			broken.Off()
@@ -80,7 +83,7 @@ func TestFailingLog(t *testing.T) {
 			}
 			e = start(t, Options{FS: mem.CrashClone(vfs.CrashCloneCfg{})})
 			for w := range writers {
-				if noSync {
+				if c.noSync {
 					break // a crash may take what was acknowledged
 				}
 				for i := range int(acknowledged[w].Load()) {

@@ -4,7 +4,7 @@ import "github.com/cockroachdb/pebble/v2/vfs"
 
 // zeros are written ahead of the end of a log. A sync of bytes that replace others costs a third of one of bytes that
 // make a file longer, because the file system has nothing to note then.
-var zeros [256 << 10]byte
+var zeros = pages(256 << 10)
 
 // A logFile is a log that is being written.
 type logFile struct {
@@ -42,14 +42,21 @@ func (f *logFile) fill() {
 	if f.disk.space.fits(len(zeros)) != nil {
 		return
 	}
-	n, _ := f.File.WriteAt(zeros[:], f.end)
+	n, _ := f.File.WriteAt(zeros, f.end)
 	f.disk.space.spend(n)
 	f.filled += int64(n)
 }
 
-func (f *logFile) Sync() error     { return f.note(f.File.Sync()) }
-func (f *logFile) SyncData() error { return f.note(f.File.SyncData()) }
+func (f *logFile) Sync() error     { return f.sync(f.File.Sync) }
+func (f *logFile) SyncData() error { return f.sync(f.File.SyncData) }
 func (f *logFile) Close() error    { return f.note(f.File.Close()) }
+
+func (f *logFile) sync(how func() error) error {
+	if f.disk.gone.Load() { // a directLog would write
+		return errGone
+	}
+	return f.note(how())
+}
 
 func (f *logFile) SyncTo(length int64) (bool, error) {
 	full, err := f.File.SyncTo(length)

@@ -1,11 +1,16 @@
 package pebble
 
-import "github.com/cockroachdb/pebble/v2/vfs"
+import (
+	"errors"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
 
 // A logDisk is a disk whose logs are synced by a syncer.
 type logDisk struct {
 	vfs.FS
 	syncer *syncer
+	direct bool // logs are written past the cache of the operating system, where it allows that
 }
 
 // Create creates a file.
@@ -27,10 +32,18 @@ func (d logDisk) wrap(f vfs.File, err error, name string) (vfs.File, error) {
 	if err != nil || kindOf(name) != logs {
 		return f, err
 	}
+	if d.direct && bypassCache(f.Fd(), true) == nil {
+		if direct, err := newDirectLog(f, d.syncer); err == nil {
+			return direct, nil
+		}
+		if err := bypassCache(f.Fd(), false); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+	}
 	return syncedLog{f, d.syncer}, nil
 }
 
-// A syncedLog is a log on a logDisk.
+// A syncedLog is a log on a logDisk that is written to the cache of the operating system.
 type syncedLog struct {
 	vfs.File
 	syncer *syncer

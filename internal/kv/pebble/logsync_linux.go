@@ -4,6 +4,7 @@ package pebble
 
 import (
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -43,11 +44,15 @@ func newSyncer() *syncer {
 
 // An aioRequest is struct iocb of linux/aio_abi.h on little-endian systems.
 type aioRequest struct {
-	_               [16]byte // data, key, flags of reading and writing
+	_               [12]byte // data, key
+	writing         uint32   // flags of pwritev2
 	operation       uint16
 	_               int16 // priority
 	file            uint32
-	_               [32]byte // buffer, its length, offset, reserved
+	bytes           *byte
+	length          uint64
+	offset          int64
+	_               uint64
 	flags, eventual uint32
 }
 
@@ -59,25 +64,48 @@ type aioEvent struct {
 }
 
 const (
+	aioWrite     = 1 // IOCB_CMD_PWRITE
 	aioSyncData  = 3 // IOCB_CMD_FDSYNC
 	aioTellEvent = 1 // IOCB_FLAG_RESFD
+
+	writeDurably = 2 // RWF_DSYNC, see pwritev2(2)
 )
 
 // syncData waits until all data of a file is durable. done is false if the system has not accepted the request.
 func (s *syncer) syncData(file uintptr) (done bool, err error) {
-	if s == nil {
+	done, _, err = s.request(&aioRequest{operation: aioSyncData, file: uint32(file)})
+	return done, err
+}
+
+// write writes p to a file that bypasses the cache, and waits until it is durable. Otherwise done is false: the system
+// has not accepted the request, or has written only a part.
+func (s *syncer) write(file uintptr, p []byte, at int64) (done bool, err error) {
+	done, n, err := s.request(&aioRequest{
+		operation: aioWrite, file: uint32(file), writing: writeDurably,
+		bytes: unsafe.SliceData(p), length: uint64(len(p)), offset: at,
+	})
+	if err == syscall.EINVAL || err == syscall.EOPNOTSUPP {
 		return false, nil
+	}
+	return done && n == int64(len(p)), err
+}
+
+// request waits for the end of a request. done is false if the system has not accepted it.
+func (s *syncer) request(r *aioRequest) (done bool, result int64, err error) {
+	if s == nil {
+		return false, 0, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	request := &aioRequest{operation: aioSyncData, file: uint32(file), flags: aioTellEvent, eventual: s.event}
-	n, _, no := syscall.Syscall(syscall.SYS_IO_SUBMIT, s.context, 1, uintptr(unsafe.Pointer(&request)))
+	r.flags, r.eventual = aioTellEvent, s.event
+	n, _, no := syscall.Syscall(syscall.SYS_IO_SUBMIT, s.context, 1, uintptr(unsafe.Pointer(&r)))
 	if no != 0 || n != 1 {
-		return false, nil
+		return false, 0, nil
 	}
+	defer runtime.KeepAlive(r)
 	var count [8]byte
 	if _, err := s.done.Read(count[:]); err != nil {
-		return true, err
+		return true, 0, err
 	}
 	var event aioEvent
 	for {
@@ -86,12 +114,28 @@ func (s *syncer) syncData(file uintptr) (done bool, err error) {
 		case no == syscall.EINTR:
 			continue
 		case no != 0:
-			return true, no
+			return true, 0, no
 		case event.result < 0:
-			return true, syscall.Errno(-event.result)
+			return true, 0, syscall.Errno(-event.result)
 		}
-		return true, nil
+		return true, event.result, nil
 	}
+}
+
+// bypassCache says whether what is written to a file bypasses the cache of the system, see O_DIRECT in open(2).
+func bypassCache(file uintptr, on bool) error {
+	flags, _, no := syscall.Syscall(syscall.SYS_FCNTL, file, syscall.F_GETFL, 0)
+	if no != 0 {
+		return no
+	}
+	flags &^= syscall.O_DIRECT
+	if on {
+		flags |= syscall.O_DIRECT
+	}
+	if _, _, no = syscall.Syscall(syscall.SYS_FCNTL, file, syscall.F_SETFL, flags); no != 0 {
+		return no
+	}
+	return nil
 }
 
 // close ends the syncer, which must not be in use.

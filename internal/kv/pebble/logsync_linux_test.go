@@ -3,12 +3,16 @@
 package pebble
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // needSyncer skips a test where the kernel has no AIO, forbids it to this process, or has given all of it to others.
@@ -89,4 +93,151 @@ func TestClosedEngineHasNoDescriptors(t *testing.T) {
 	if after := count(); after > before {
 		t.Errorf("%d descriptors, then %d", before, after)
 	}
+}
+
+// directFile creates a log in a folder and lets it bypass the cache. It skips a test where the file system always
+// writes to the cache; nothing can be installed against that.
+func directFile(t *testing.T, name string) vfs.File {
+	t.Helper()
+	f, err := vfs.Default.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bypassCache(f.Fd(), true); err != nil {
+		_ = f.Close()
+		if err == syscall.EINVAL {
+			t.Skip("skipped: the file system of the temporary folder has no O_DIRECT")
+		}
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Other readers see what was written past the cache as soon as it is synced.
+func TestDirectLogOnDisk(t *testing.T) {
+	s := needSyncer(t)
+	for range 3 {
+		name := filepath.Join(t.TempDir(), "1.log")
+		log, err := newDirectLog(directFile(t, name), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed := rand.Uint64()
+		t.Logf("seed %d", seed)
+		script(t, log, rand.New(rand.NewPCG(seed, 0)), 30, func(written []byte) {
+			checkFile(t, vfs.Default, name, written)
+		})
+		if log.cached {
+			t.Error("the log was written to the cache")
+		}
+		if err := log.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A write that is not accepted, or not as a whole, is left to the ordinary way, which says why it fails.
+func TestSyncerWrites(t *testing.T) {
+	s := needSyncer(t)
+	f := directFile(t, filepath.Join(t.TempDir(), "log"))
+	defer f.Close()
+	p := pages(2 * pageBytes)
+	for _, c := range []struct {
+		name  string
+		p     []byte
+		at    int64
+		pages bool
+	}{
+		{"two pages", p, 0, true},
+		{"a page in the middle", p[:pageBytes], pageBytes, true},
+		{"memory that is not a page", p[1 : 1+pageBytes], 0, false}, // some file systems accept all of these
+		{"less than a page", p[:100], 0, false},
+		{"not at a page", p, 100, false},
+	} {
+		if done, err := s.write(f.Fd(), c.p, c.at); !done && c.pages || err != nil {
+			t.Errorf("%s: done %v, error %v", c.name, done, err)
+		}
+	}
+	if done, err := (*syncer)(nil).write(f.Fd(), p, 0); done || err != nil {
+		t.Errorf("without AIO: done %v, error %v", done, err)
+	}
+	read, err := vfs.Default.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	if done, err := s.write(read.Fd(), p, 0); done || err != nil {
+		t.Errorf("a file that is open for reading: done %v, error %v", done, err)
+	}
+}
+
+// Where the file system accepts that a file bypasses the cache and then refuses to write it, the log uses the cache.
+func TestDirectLogThatIsRefused(t *testing.T) {
+	s := needSyncer(t)
+	name := filepath.Join(t.TempDir(), "1.log")
+	refused := false
+	log, err := newDirectLog(refusingFile{directFile(t, name), func() error {
+		if refused {
+			return nil
+		}
+		refused = true
+		return &os.PathError{Op: "write", Path: name, Err: syscall.EINVAL}
+	}}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script(t, log, rand.New(rand.NewPCG(1, 2)), 20, func(written []byte) {
+		checkFile(t, vfs.Default, name, written)
+	})
+	if !log.cached {
+		t.Error("the log does not use the cache")
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The logs of an engine on disk bypass the cache, unless nothing waits for syncs.
+func TestLogsBypassTheCache(t *testing.T) {
+	needSyncer(t)
+	_ = directFile(t, filepath.Join(t.TempDir(), "1.log")).Close()
+	for _, noSync := range []bool{false, true} {
+		e := start(t, Options{Dir: t.TempDir(), NoSync: noSync})
+		set(t, e, "k", "v")
+		direct := 0
+		for _, flags := range openLogs(t) {
+			if flags&syscall.O_DIRECT != 0 {
+				direct++
+			}
+		}
+		if direct > 0 == noSync {
+			t.Errorf("NoSync is %v, and %d logs bypass the cache", noSync, direct)
+		}
+		stop(t, e)
+	}
+}
+
+// openLogs returns the flags of the logs that this process has open.
+func openLogs(t *testing.T) (flags []uintptr) {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		name, err := os.Readlink("/proc/self/fd/" + file.Name())
+		if err != nil || kindOf(name) != logs {
+			continue
+		}
+		fd, err := strconv.Atoi(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _, no := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFL, 0)
+		if no != 0 {
+			t.Fatal(no)
+		}
+		flags = append(flags, f)
+	}
+	return flags
 }

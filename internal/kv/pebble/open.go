@@ -175,7 +175,8 @@ func (p *opening) steps(o Options) (err error) {
 	below := p.fs
 	if below == vfs.Default {
 		e.syncer = newSyncer()
-		below = logDisk{below, e.syncer}
+		// Without syncs, a process that is killed should lose nothing that it could leave in the system's cache.
+		below = logDisk{FS: below, syncer: e.syncer, direct: e.sync && e.syncer != nil}
 	}
 	options.FS = newDisk(below, e, &p.gone)
 	options.Logger, options.EventListener, options.Lock = logger{e}, e.upkeep.listener(), e.lock

@@ -24,17 +24,19 @@ var lives = flag.Int("lives", 10,
 // closes, and with a random share of what was not synced. None of what is left is taken for damage, and it has
 // everything that was acknowledged, and nothing behind a gap.
 func TestPowerFailure(t *testing.T) {
-	for _, noSync := range []bool{false, true} {
-		t.Run(fmt.Sprintf("noSync=%v", noSync), func(t *testing.T) {
+	for _, c := range []struct{ noSync, direct bool }{{false, false}, {true, false}, {false, true}} {
+		t.Run(fmt.Sprintf("noSync=%v,direct=%v", c.noSync, c.direct), func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
 			p := &power{rng: rand.New(rand.NewPCG(seed, 0))}
 			mem := vfs.NewCrashableMem()
 			for range *lives {
 				p.failOnceIn(5)
-				e := start(t,
-					Options{FS: errorfs.Wrap(kvtest.Cloneable{MemFS: mem}, p.over(mem)), NoSync: noSync,
-						MemTableBytes: 32 << 10})
+				var fs vfs.FS = errorfs.Wrap(kvtest.Cloneable{MemFS: mem}, p.over(mem))
+				if c.direct {
+					fs = directMem{fs}
+				}
+				e := start(t, Options{FS: fs, NoSync: c.noSync, MemTableBytes: 32 << 10})
 				p.failOnceIn(60)
 				written := p.intact(t, e)
 				if int64(written) < p.acknowledged.Load() {
@@ -47,7 +49,7 @@ func TestPowerFailure(t *testing.T) {
 						t.Fatal(err)
 					}
 					written++
-					if !noSync {
+					if !c.noSync {
 						p.acknowledged.Store(int64(written))
 					}
 				}
