@@ -59,7 +59,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 		return local.Conflict()
 	}
 	before, reads := len(b.Ops), len(b.Reads)
-	if err := e.orders.Place(newest{e.db}, b); err != nil {
+	if err := e.orders.Place(&e.counters, b); err != nil {
 		return err
 	}
 	if e.changes.Since(b.Reads[reads:], b.Since) {
@@ -88,6 +88,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 		return err
 	}
 	e.remembered.renew(b.Ops, number)
+	e.counters.follow(b.Ops)
 	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
 	return nil

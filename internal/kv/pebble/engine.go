@@ -85,10 +85,11 @@ type Engine struct {
 	open   atomic.Int64  // iterators and snapshots not yet closed
 	newest atomic.Uint64 // number of the newest visible batch: the present Mark
 
-	mu      sync.Mutex // held from the check of preconditions until the batch is visible
-	changes *local.Changes
-	orders  local.Orders
-	wedged  atomic.Bool // Pebble has stopped in the middle of a write, and further calls may block forever
+	mu       sync.Mutex // held from the check of preconditions until the batch is visible
+	changes  *local.Changes
+	orders   local.Orders
+	counters counters    // that orders read
+	wedged   atomic.Bool // Pebble has stopped in the middle of a write, and further calls may block forever
 
 	failure atomic.Pointer[refusal] // set when the log, or the table of contents, could not be written
 	failed  chan struct{}           // closed when failure is set

@@ -33,6 +33,7 @@ func OpenContext(ctx context.Context, o Options) (*Engine, error) {
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), calls: local.NewGate(), changes: local.NewChanges(),
 		failed: make(chan struct{}), stopLook: func() {},
 	}
+	e.counters = newCounters(e)
 	e.closing, e.close = context.WithCancel(context.Background())
 	e.upkeep = newUpkeep(e.log)
 	if o.FS == nil && (o.Memory || o.Dir == "") {

@@ -105,17 +105,6 @@ func (s *snapshot) Close() error {
 	return nil
 }
 
-// newest reads the newest applied state within a call that has passed the gate.
-type newest struct{ db *pebble.DB }
-
-func (n newest) Append(dst, key []byte) ([]byte, bool, error) {
-	found, err := get(n.db, key, func(value []byte) error {
-		dst = append(dst, value...)
-		return nil
-	})
-	return dst, found, err
-}
-
 // A source is what a Pebble database and its snapshots have in common.
 type source interface {
 	Get(key []byte) ([]byte, io.Closer, error)
