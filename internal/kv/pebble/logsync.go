@@ -10,7 +10,7 @@ import (
 type logDisk struct {
 	vfs.FS
 	syncer *syncer
-	direct bool // logs are written past the cache of the operating system, where it allows that
+	direct bool // logs are written past the cache of the operating system, where that is safe
 }
 
 // Create creates a file.
@@ -32,7 +32,7 @@ func (d logDisk) wrap(f vfs.File, err error, name string) (vfs.File, error) {
 	if err != nil || kindOf(name) != logs {
 		return f, err
 	}
-	if d.direct && bypassCache(f.Fd(), true) == nil {
+	if d.direct && writesDurably(f.Fd()) && bypassCache(f.Fd(), true) == nil {
 		if direct, err := newDirectLog(f, d.syncer); err == nil {
 			return direct, nil
 		}

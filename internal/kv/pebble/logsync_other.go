@@ -15,4 +15,6 @@ func (s *syncer) write(uintptr, []byte, int64) (done bool, err error) { return f
 
 func (s *syncer) close() {}
 
+func writesDurably(uintptr) bool { return false }
+
 func bypassCache(uintptr, bool) error { return errors.ErrUnsupported }
