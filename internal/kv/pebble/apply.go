@@ -89,6 +89,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	}
 	e.remembered.renew(b.Ops, number)
 	e.counters.follow(b.Ops)
+	e.pauses.written.Add(int64(size.Bytes))
 	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
 	return nil

@@ -96,6 +96,7 @@ type Engine struct {
 	failing sync.Once
 
 	garbage    garbageWatch
+	pauses     pauseWatch
 	cache      *pebble.Cache
 	remembered *remembered
 	shrunk     atomic.Uint64 // the value of newest at the end of the last Shrink

@@ -181,6 +181,8 @@ func (p *opening) steps(o Options) (err error) {
 	}
 	options.FS = newDisk(below, e, &p.gone)
 	options.Logger, options.EventListener, options.Lock = logger{e}, e.upkeep.listener(), e.lock
+	options.EventListener.WALCreated = func(pebble.WALCreateInfo) { e.pauses.begun() }
+	e.pauses.least = int64(options.MemTableSize / pauseShare)
 	if p.gone.Load() {
 		return errGone
 	}

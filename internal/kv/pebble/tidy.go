@@ -15,8 +15,8 @@ const (
 )
 
 // tick is called once a second. It frees the space of deleted keys: shortly after the end of a wave of deletions, and
-// at once when ordinary writes are rejected for lack of space. Pebble itself would wait for more writes, which do not
-// come.
+// at once when ordinary writes are rejected for lack of space. In a pause of writes it flushes the memtable. Pebble
+// itself would wait for more writes, which do not come.
 func (e *Engine) tick() {
 	refused := e.look()
 	e.tidyMu.Lock()
@@ -27,8 +27,12 @@ func (e *Engine) tick() {
 	switch {
 	case e.upkeep.why.Load() != nil || e.tidying.Load():
 	case refused == nil:
-		if deleted := e.garbage.over(); deleted > 0 {
+		deleted, pause := e.garbage.over(), e.pauses.found()
+		switch {
+		case deleted > 0:
 			e.inBackground(func(ctx context.Context) error { return e.reclaim(ctx, deleted) })
+		case pause && e.space != nil:
+			e.inBackground(e.settle)
 		}
 	case fault.KindOf(refused) == fault.OutOfSpace && (e.tidyPause == 0 || e.tidied.Elapsed() >= e.tidyPause):
 		e.tidyPause = min(max(2*e.tidyPause, firstTidy), longTidy)
@@ -46,13 +50,13 @@ func (e *Engine) look() error {
 	return e.space.refuses()
 }
 
-// inBackground runs a function that frees space.
-func (e *Engine) inBackground(free func(context.Context) error) {
+// inBackground runs a function that frees space or flushes.
+func (e *Engine) inBackground(tidy func(context.Context) error) {
 	e.tidying.Store(true)
 	go func() {
 		defer e.tidying.Store(false)
-		if err := free(e.closing); err != nil && e.closing.Err() == nil {
-			e.log.Debug("the space of deleted keys could not be freed", "error", plain(err))
+		if err := tidy(e.closing); err != nil && e.closing.Err() == nil {
+			e.log.Debug("storage could not be tidied", "error", plain(err))
 		}
 		e.look()
 	}()

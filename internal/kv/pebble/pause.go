@@ -1,0 +1,46 @@
+package pebble
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// A walk over keys takes about twice as long in a memtable as in tables: it follows pointers there, in the order in
+// which the keys were written. So what is read and hardly written any more is flushed, and does not wait until the
+// memtable is full.
+const (
+	pauseShare   = 8  // a memtable is flushed early if at least one part in so many of it is full,
+	pauseSeconds = 64 // it would take at least so many seconds to write that again
+	pauseChecks  = 2  // at the present rate, and that was so at so many checks in a row
+)
+
+// A pauseWatch finds pauses of writes.
+type pauseWatch struct {
+	least   int64        // bytes that are worth a flush
+	written atomic.Int64 // bytes since the memtable began
+	before  int64        // written at the last check
+	calm    int          // checks in a row at which little was written
+}
+
+// begun is called when a memtable begins.
+func (w *pauseWatch) begun() { w.written.Store(0) }
+
+// found reports whether there is a pause. It is called once a second.
+func (w *pauseWatch) found() bool {
+	written := w.written.Load()
+	fresh := written - w.before
+	w.before = written
+	if w.calm++; fresh < 0 || fresh > written/pauseSeconds {
+		w.calm = 0
+	}
+	return written >= w.least && w.calm >= pauseChecks
+}
+
+// settle flushes what was written.
+func (e *Engine) settle(ctx context.Context) error {
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.calls.Leave()
+	return e.flush(ctx)
+}
