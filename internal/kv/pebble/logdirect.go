@@ -1,9 +1,7 @@
 package pebble
 
 import (
-	"errors"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,9 +12,10 @@ const (
 	directBytes = 256 << 10 // of a log that wait for a sync
 )
 
-// A directLog is a log that is written past the cache of the operating system. Usually a sync is one request then,
-// which writes the bytes since the last one and makes them durable. With the cache it takes two: the bytes are copied
-// there, and fdatasync has the kernel look for them.
+// A directLog is a log that is written past the cache of the operating system, if little was written since the last
+// sync. Then a sync is one request, which writes the bytes and makes them durable. With the cache it takes two: the
+// bytes are copied there, and fdatasync has the kernel look for them. What is more than the buffer holds goes to the
+// cache, because the kernel writes it while more of it comes.
 //
 // Pages are written as a whole. The bytes that follow in the last one are zeros, and the page is written again when
 // there are more bytes, as the cache does it. What no sync has asked for may stay in memory.
@@ -27,7 +26,8 @@ type directLog struct {
 	start  int64  // of the buffer in the file, a multiple of pageBytes
 	dirty  bool   // not all of the buffer is in the file
 	loose  bool   // the file may have something that is not durable
-	cached bool   // the file system does not write past the cache, after all
+	direct bool   // writes to the file bypass the cache at present
+	cached bool   // they cannot, after all
 	size   int64  // of the file
 }
 
@@ -35,6 +35,7 @@ type directLog struct {
 type durably interface {
 	write(file uintptr, p []byte, at int64) (done bool, err error)
 	syncData(file uintptr) (done bool, err error)
+	bypass(file uintptr, on bool) error // whether writes to a file bypass the cache
 }
 
 // directBuffers are the buffers of logs that are closed.
@@ -123,26 +124,45 @@ func (f *directLog) flush() error {
 	return nil
 }
 
-// put writes whole pages to the file, which are not durable then.
+// put writes to the file through the cache. It is not durable then.
 func (f *directLog) put(p []byte, at int64) error {
+	if err := f.bypass(false); err != nil {
+		return err
+	}
 	f.loose = true
 	n, err := f.File.WriteAt(p, at)
-	if errors.Is(err, syscall.EINVAL) && !f.cached {
-		// Some file systems accept that a file bypasses the cache, and refuse to write it.
-		if err := bypassCache(f.File.Fd(), false); err != nil {
-			return err
-		}
-		f.cached = true
-		n, err = f.File.WriteAt(p, at)
-	}
 	f.size = max(f.size, at+int64(n))
 	return err
 }
 
+// bypass says whether the next write bypasses the cache.
+func (f *directLog) bypass(on bool) error {
+	if f.direct == on {
+		return nil
+	}
+	err := f.syncer.bypass(f.File.Fd(), on)
+	if err == nil {
+		f.direct = on
+	}
+	return err
+}
+
+// write makes the buffer durable with one request. done is false if the system does not do that.
+func (f *directLog) write() (done bool, err error) {
+	if f.cached {
+		return false, nil
+	}
+	if f.bypass(true) == nil {
+		done, err = f.syncer.write(f.File.Fd(), f.padded(), f.start)
+	}
+	f.cached = !done && err == nil
+	return done, err
+}
+
 // SyncData makes durable what was written.
 func (f *directLog) SyncData() error {
-	if f.dirty && !f.loose && !f.cached {
-		if done, err := f.syncer.write(f.File.Fd(), f.padded(), f.start); err != nil {
+	if f.dirty && !f.loose {
+		if done, err := f.write(); err != nil {
 			return err
 		} else if done {
 			f.written()

@@ -198,14 +198,30 @@ type durableFile struct {
 	durable []byte
 	fault   error // of syncs
 	single  int   // how often write was called
+	direct  bool
 }
 
 func (d *durableFile) write(_ uintptr, p []byte, at int64) (done bool, err error) {
+	if !d.direct || at%pageBytes+int64(len(p)%pageBytes) != 0 {
+		return false, nil
+	}
 	d.single++
 	d.durable = append(d.durable, make([]byte, max(0, int(at)+len(p)-len(d.durable)))...)
 	copy(d.durable[at:], p)
-	_, err = d.WriteAt(p, at)
+	_, err = d.File.WriteAt(p, at)
 	return true, err
+}
+
+func (d *durableFile) WriteAt(p []byte, at int64) (int, error) {
+	if d.direct {
+		return 0, syscall.EINVAL // it might not be pages
+	}
+	return d.File.WriteAt(p, at)
+}
+
+func (d *durableFile) bypass(_ uintptr, on bool) error {
+	d.direct = on
+	return nil
 }
 
 func (d *durableFile) syncData(uintptr) (done bool, err error) { return true, d.Sync() }

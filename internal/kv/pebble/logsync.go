@@ -32,13 +32,12 @@ func (d logDisk) wrap(f vfs.File, err error, name string) (vfs.File, error) {
 	if err != nil || kindOf(name) != logs {
 		return f, err
 	}
-	if d.direct && writesDurably(f.Fd()) && bypassCache(f.Fd(), true) == nil {
-		if direct, err := newDirectLog(f, d.syncer); err == nil {
-			return direct, nil
-		}
-		if err := bypassCache(f.Fd(), false); err != nil {
+	if d.direct && writesDurably(f.Fd()) {
+		direct, err := newDirectLog(f, d.syncer)
+		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
+		return direct, nil
 	}
 	return syncedLog{f, d.syncer}, nil
 }

@@ -132,8 +132,11 @@ func writesDurably(file uintptr) bool {
 	return syscall.Fstatfs(int(file), &fs) == nil && (fs.Type == ext4 || fs.Type == xfs)
 }
 
-// bypassCache says whether what is written to a file bypasses the cache of the system, see O_DIRECT in open(2).
-func bypassCache(file uintptr, on bool) error {
+// bypass says whether what is written to a file bypasses the cache of the system, see O_DIRECT in open(2).
+func (s *syncer) bypass(file uintptr, on bool) error {
+	if s == nil {
+		return syscall.ENOSYS
+	}
 	flags, _, no := syscall.Syscall(syscall.SYS_FCNTL, file, syscall.F_GETFL, 0)
 	if no != 0 {
 		return no

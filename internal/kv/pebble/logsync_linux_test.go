@@ -95,15 +95,18 @@ func TestClosedEngineHasNoDescriptors(t *testing.T) {
 	}
 }
 
-// directFile creates a log in a folder and lets it bypass the cache. It skips a test where the file system always
-// writes to the cache; nothing can be installed against that.
-func directFile(t *testing.T, name string) vfs.File {
+// directFile creates a log that can bypass the cache. It skips a test where the file system always writes to the cache;
+// nothing can be installed against that.
+func directFile(t *testing.T, s *syncer, name string) vfs.File {
 	t.Helper()
 	f, err := vfs.Default.Create(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := bypassCache(f.Fd(), true); err != nil {
+	if err = s.bypass(f.Fd(), true); err == nil {
+		err = s.bypass(f.Fd(), false)
+	}
+	if err != nil {
 		_ = f.Close()
 		if err == syscall.EINVAL {
 			t.Skip("skipped: the file system of the temporary folder has no O_DIRECT")
@@ -118,7 +121,7 @@ func TestDirectLogOnDisk(t *testing.T) {
 	s := needSyncer(t)
 	for range 3 {
 		name := filepath.Join(t.TempDir(), "1.log")
-		log, err := newDirectLog(directFile(t, name), s)
+		log, err := newDirectLog(directFile(t, s, name), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,8 +142,11 @@ func TestDirectLogOnDisk(t *testing.T) {
 // A write that is not accepted, or not as a whole, is left to the ordinary way, which says why it fails.
 func TestSyncerWrites(t *testing.T) {
 	s := needSyncer(t)
-	f := directFile(t, filepath.Join(t.TempDir(), "log"))
+	f := directFile(t, s, filepath.Join(t.TempDir(), "log"))
 	defer f.Close()
+	if err := s.bypass(f.Fd(), true); err != nil {
+		t.Fatal(err)
+	}
 	p := pages(2 * pageBytes)
 	for _, c := range []struct {
 		name  string
@@ -171,25 +177,23 @@ func TestSyncerWrites(t *testing.T) {
 	}
 }
 
+// A refusingSyncer accepts no writes.
+type refusingSyncer struct{ *syncer }
+
+func (refusingSyncer) write(uintptr, []byte, int64) (done bool, err error) { return false, nil }
+
 // Where the file system accepts that a file bypasses the cache and then refuses to write it, the log uses the cache.
 func TestDirectLogThatIsRefused(t *testing.T) {
 	s := needSyncer(t)
 	name := filepath.Join(t.TempDir(), "1.log")
-	refused := false
-	log, err := newDirectLog(refusingFile{directFile(t, name), func() error {
-		if refused {
-			return nil
-		}
-		refused = true
-		return &os.PathError{Op: "write", Path: name, Err: syscall.EINVAL}
-	}}, s)
+	log, err := newDirectLog(directFile(t, s, name), refusingSyncer{s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	script(t, log, rand.New(rand.NewPCG(1, 2)), 20, func(written []byte) {
 		checkFile(t, vfs.Default, name, written)
 	})
-	if !log.cached {
+	if !log.cached || log.direct {
 		t.Error("the log does not use the cache")
 	}
 	if err := log.Close(); err != nil {
@@ -217,7 +221,9 @@ func TestLogsBypassTheCache(t *testing.T) {
 	}
 	for _, noSync := range []bool{false, true} {
 		e := start(t, Options{Dir: t.TempDir(), NoSync: noSync})
-		set(t, e, "k", "v")
+		for range 3 { // the first sync is one of the whole file
+			set(t, e, "k", "v")
+		}
 		direct := 0
 		for _, flags := range openLogs(t) {
 			if flags&syscall.O_DIRECT != 0 {

@@ -17,4 +17,4 @@ func (s *syncer) close() {}
 
 func writesDurably(uintptr) bool { return false }
 
-func bypassCache(uintptr, bool) error { return errors.ErrUnsupported }
+func (s *syncer) bypass(uintptr, bool) error { return errors.ErrUnsupported }
