@@ -2,8 +2,8 @@ package pebble
 
 import "github.com/mayflydb/mayfly/internal/kv"
 
-// counters read the keys of orders, and have their newest values at hand: every batch of a range reads the counter of
-// the range, and others wait meanwhile. The mutex of the engine guards them.
+// counters cache the newest values of the keys that orders read: every batch of a range reads the counter of the range,
+// and others wait meanwhile. The mutex of the engine guards them.
 type counters struct {
 	engine  *Engine
 	values  map[string]*counter
@@ -12,7 +12,7 @@ type counters struct {
 
 type counter struct{ value []byte }
 
-// maxCounters is how many values are at hand. Each is a few dozen bytes.
+// maxCounters is how many values are cached. Each is a few dozen bytes.
 const maxCounters = 1024
 
 func newCounters(e *Engine) counters { return counters{engine: e, values: map[string]*counter{}} }

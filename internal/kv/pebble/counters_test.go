@@ -63,7 +63,7 @@ func TestOrdersSeeTheNewestValue(t *testing.T) {
 }
 
 // A batch that passes as many counters as there are ranges, and more, does not fill the memory.
-func TestCountersAtHandAreLimited(t *testing.T) {
+func TestCachedCountersAreLimited(t *testing.T) {
 	e := start(t, Options{})
 	defer stop(t, e)
 	for range 2 {
@@ -78,6 +78,6 @@ func TestCountersAtHandAreLimited(t *testing.T) {
 		}
 	}
 	if n := len(e.counters.values); n > maxCounters {
-		t.Errorf("%d values are at hand", n)
+		t.Errorf("%d values are cached", n)
 	}
 }

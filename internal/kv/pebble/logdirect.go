@@ -21,18 +21,18 @@ const (
 // there are more bytes, as the cache does it. What no sync has asked for may stay in memory.
 type directLog struct {
 	vfs.File
-	syncer durably
-	buffer []byte // what is not in the file, and before it the beginning of its first page
-	start  int64  // of the buffer in the file, a multiple of pageBytes
-	dirty  bool   // not all of the buffer is in the file
-	loose  bool   // the file may have something that is not durable
-	direct bool   // writes to the file bypass the cache at present
-	cached bool   // they cannot, after all
-	size   int64  // of the file
+	syncer   durableWriter
+	buffer   []byte // what is not in the file, and before it the beginning of its first page
+	start    int64  // of the buffer in the file, a multiple of pageBytes
+	dirty    bool   // not all of the buffer is in the file
+	unsynced bool   // the file may have something that is not durable
+	direct   bool   // writes to the file bypass the cache at present
+	cached   bool   // they cannot, after all
+	size     int64  // of the file
 }
 
-// A durably is what a directLog needs of a syncer.
-type durably interface {
+// A durableWriter is what a directLog needs of a syncer.
+type durableWriter interface {
 	write(file uintptr, p []byte, at int64) (done bool, err error)
 	syncData(file uintptr) (done bool, err error)
 	bypass(file uintptr, on bool) error // whether writes to a file bypass the cache
@@ -51,14 +51,14 @@ func pages(size int) []byte {
 	return b[pageBytes-beyond:][:size:size]
 }
 
-func newDirectLog(f vfs.File, s durably) (*directLog, error) {
+func newDirectLog(f vfs.File, s durableWriter) (*directLog, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	buffer := *directBuffers.Get().(*[]byte)
 	// The first sync also makes durable what happened to the file before.
-	return &directLog{File: f, syncer: s, buffer: buffer[:0], loose: true, size: info.Size()}, nil
+	return &directLog{File: f, syncer: s, buffer: buffer[:0], unsynced: true, size: info.Size()}, nil
 }
 
 // Write notes p for the next sync. Bytes that make the file longer are written at once, so that the caller learns here
@@ -129,7 +129,7 @@ func (f *directLog) put(p []byte, at int64) error {
 	if err := f.bypass(false); err != nil {
 		return err
 	}
-	f.loose = true
+	f.unsynced = true
 	n, err := f.File.WriteAt(p, at)
 	f.size = max(f.size, at+int64(n))
 	return err
@@ -161,7 +161,7 @@ func (f *directLog) write() (done bool, err error) {
 
 // SyncData makes durable what was written.
 func (f *directLog) SyncData() error {
-	if f.dirty && !f.loose {
+	if f.dirty && !f.unsynced {
 		if done, err := f.write(); err != nil {
 			return err
 		} else if done {
@@ -172,7 +172,7 @@ func (f *directLog) SyncData() error {
 	if err := f.flush(); err != nil {
 		return err
 	}
-	if !f.loose {
+	if !f.unsynced {
 		return nil
 	}
 	done, err := f.syncer.syncData(f.File.Fd())
@@ -180,7 +180,7 @@ func (f *directLog) SyncData() error {
 		err = f.File.SyncData()
 	}
 	if err == nil {
-		f.loose = false
+		f.unsynced = false
 	}
 	return err
 }
@@ -192,7 +192,7 @@ func (f *directLog) Sync() error {
 	}
 	err := f.File.Sync()
 	if err == nil {
-		f.loose = false
+		f.unsynced = false
 	}
 	return err
 }
