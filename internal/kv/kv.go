@@ -269,9 +269,14 @@ type (
 	// A Rememberer is a snapshot whose engine keeps values in memory that are read more than once by their keys, so
 	// that they are found in less time than a seek of an iterator takes. Recall returns such a value, or nil. Remember
 	// says that a key which Recall has not found has the value in the snapshot; the engine copies what it keeps.
+	//
+	// The engine also keeps runs that are walked over more than once. A run is the keys that begin with a prefix, if
+	// all such keys, at all times, are eight bytes longer than it: entries of one value in an index, for instance,
+	// which end in the number of a document. IterateRun is Iterate for a run, whose prefix is lower.
 	Rememberer interface {
 		Recall(key []byte) Remembered
 		Remember(key, value []byte)
+		IterateRun(ctx context.Context, lower, upper []byte) (Iterator, error)
 	}
 
 	// A Remembered is a value that is kept in memory, and may have a text with it: what its reader has made of it.

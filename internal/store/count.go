@@ -215,7 +215,7 @@ func (t *tally) countRange(x *access.Range) error {
 	if err != nil || st.empty() {
 		return err
 	}
-	return walk(t.ctx, t.snapshot, st.lower, st.upper, func(it kv.Iterator) error {
+	return t.walk(st.interval, func(it kv.Iterator) error {
 		if t.alive {
 			t.n++
 			return nil
@@ -244,7 +244,7 @@ func (t *tally) stampOrEntries(x *access.Range) (entryRange, error) {
 func (t *tally) countPostings() error {
 	sel := t.postings()
 	t.based = true
-	return walk(t.ctx, t.snapshot, sel.lower, sel.upper, func(it kv.Iterator) error {
+	return t.walk(sel.interval, func(it kv.Iterator) error {
 		if sel.span != nil && !inSpan(t.v.State, it.Key(), sel.span) {
 			return nil
 		}

@@ -16,13 +16,30 @@ type entryRange struct {
 	interval
 	prefix  []byte   // of all entries of the path or composite index
 	columns []column // what entries consist of behind prefix
-	point   bool     // all entries begin with lower, and a number comes next
 	exact   bool     // entries say exactly which documents are in the Range
 	once    bool     // no document has two entries
 }
 
+// foundEntries is what entries has found last: a count asks several times for the same.
+type foundEntries struct {
+	of         *access.Range
+	rng        keys.Range
+	generation uint16
+	entries    entryRange
+	ok         bool
+}
+
 // entries finds the entries of a Range; ok is false when the index does not have them.
 func (r *reading) entries(x *access.Range) (e entryRange, ok bool) {
+	if f := &r.found; f.of == x && f.rng == r.rng && f.generation == r.index.Generation {
+		return f.entries, f.ok
+	}
+	e, ok = r.findEntries(x)
+	r.found = foundEntries{x, r.rng, r.index.Generation, e, ok}
+	return e, ok
+}
+
+func (r *reading) findEntries(x *access.Range) (e entryRange, ok bool) {
 	if x.Composite > 0 {
 		return r.compositeEntries(x)
 	}
@@ -41,7 +58,7 @@ func (r *reading) entries(x *access.Range) (e entryRange, ok bool) {
 	prefix := r.rng.EntryPrefix(nil, r.index.Generation, keys.AppendSteps(nil, steps))
 	path, plain := plainPath(x.Path)
 	e = entriesWithin(prefix, x, false)
-	e.prefix, e.columns, e.once = prefix, []column{{path: path}}, plain || e.point
+	e.prefix, e.columns, e.once = prefix, []column{{path: path}}, plain || e.run
 	return e, true
 }
 
@@ -65,10 +82,11 @@ func (r *reading) compositeEntries(x *access.Range) (e entryRange, ok bool) {
 		exact = exact && !rough(v)
 	}
 	if len(x.Equal) == len(columns) {
-		e.interval, e.point, e.exact = prefixed(prefix), true, x.Low == nil && x.High == nil
+		e.interval, e.exact = prefixed(prefix), x.Low == nil && x.High == nil
+		e.run = true
 	} else {
 		e = entriesWithin(prefix, x, columns[len(x.Equal)].descending)
-		e.point = e.point && len(x.Equal) == len(columns)-1
+		e.run = e.run && len(x.Equal) == len(columns)-1
 	}
 	e.prefix, e.columns, e.once, e.exact = all, columns, true, e.exact && exact
 	return e, true
@@ -83,7 +101,7 @@ func entriesWithin(prefix []byte, x *access.Range, descending bool) (e entryRang
 		if descending {
 			last = x.Low
 		}
-		e.point = bytes.Equal(e.lower, edge(prefix, last, descending, false, form))
+		e.run = bytes.Equal(e.lower, edge(prefix, last, descending, false, form))
 	}
 	e.exact = !roughBound(x.Low) && !roughBound(x.High)
 	return e

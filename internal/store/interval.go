@@ -16,12 +16,15 @@ import (
 // does at an entry; see orderedScan and namedScan.
 
 // An interval is the keys in [lower, upper). A nil upper is the end of all keys.
-type interval struct{ lower, upper []byte }
+type interval struct {
+	lower, upper []byte
+	run          bool // all of its keys begin with lower, and are eight bytes longer: see kv.Rememberer
+}
 
 // prefixed is the interval of all keys that begin with prefix.
 func prefixed(prefix []byte) interval {
 	lower, upper := keys.Prefixed(prefix)
-	return interval{lower, upper}
+	return interval{lower: lower, upper: upper}
 }
 
 func (x interval) empty() bool {
@@ -34,6 +37,7 @@ func (x interval) has(key []byte) bool {
 
 // behind is what is left of the interval for a walk that has come to key.
 func (x interval) behind(key []byte, reverse bool) interval {
+	x.run = false
 	switch {
 	case reverse && (x.upper == nil || bytes.Compare(key, x.upper) < 0):
 		x.upper = key
@@ -54,7 +58,10 @@ func between(prefix []byte, low, high *access.Bound, descending bool, form value
 	if descending {
 		first, last = last, first
 	}
-	return interval{edge(prefix, first, descending, false, form), edge(prefix, last, descending, true, form)}
+	return interval{
+		lower: edge(prefix, first, descending, false, form),
+		upper: edge(prefix, last, descending, true, form),
+	}
 }
 
 // edge is the key at which entries get within a bound, or with after, the key at which they
@@ -78,6 +85,23 @@ func edge(prefix []byte, b *access.Bound, descending, after bool, form valueForm
 	return key
 }
 
+// over opens an iterator over an interval.
+func (r *reading) over(x interval) (kv.Iterator, error) {
+	if x.run && r.ahead.memory != nil {
+		return r.ahead.memory.IterateRun(r.ctx, x.lower, x.upper)
+	}
+	return r.snapshot.Iterate(r.ctx, x.lower, x.upper)
+}
+
+// walk calls step at every key of an interval until it fails.
+func (r *reading) walk(x interval, step func(kv.Iterator) error) error {
+	it, err := r.over(x)
+	if err != nil {
+		return err
+	}
+	return walkOver(r.ctx, it, step)
+}
+
 // along calls visit with each entry of an interval, in the order of keys or in reverse, and
 // with the number of the document that the entry leads to. The key is valid until the next.
 func (r *reading) along(
@@ -86,7 +110,7 @@ func (r *reading) along(
 	if x.empty() {
 		return nil
 	}
-	it, err := r.snapshot.Iterate(r.ctx, x.lower, x.upper)
+	it, err := r.over(x)
 	if err != nil {
 		return err
 	}

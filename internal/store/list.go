@@ -17,7 +17,7 @@ type list interface {
 	rewind()
 }
 
-// posted is a list in keys: all begin with prefix and end with a number.
+// posted is a list in keys, which are a run: all begin with prefix and end with a number.
 type posted struct {
 	r      *reading
 	prefix []byte
@@ -36,9 +36,15 @@ func (p *posted) seek(n uint64) (uint64, bool, error) {
 		return 0, false, err
 	}
 	if p.it == nil {
-		var err error
-		if p.it, err = p.r.iterate(keys.Prefixed(p.prefix)); err != nil {
+		lower, upper := keys.Prefixed(p.prefix)
+		it, err := p.r.keep(p.r.over(interval{lower, upper, true}))
+		if err != nil {
 			return 0, false, err
+		}
+		if p.it = it; n == 0 {
+			p.begun = true
+			err = p.land(p.it.Next())
+			return p.at, p.there, err
 		}
 	}
 	// The next one is often right, and cheaper to reach than to look for.

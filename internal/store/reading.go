@@ -34,9 +34,10 @@ type reading struct {
 	borrowed bool          // the snapshot is that of a reading over several ranges, see in
 	index    catalog.Index // complete in the snapshot
 	matcher  *matcher      // of index
-	strict   bool          // a list must not have other documents, see Count
-	based    bool          // the lists of narrow have no documents outside scope
-	from     uint64        // lower numbers do not matter
+	found    foundEntries
+	strict   bool   // a list must not have other documents, see Count
+	based    bool   // the lists of narrow have no documents outside scope
+	from     uint64 // lower numbers do not matter
 
 	stats     *access.Stats
 	uncounted access.Stats // takes the stats when the caller wants none
@@ -246,7 +247,11 @@ func (r *reading) tick() error {
 
 // iterate opens an iterator that lives as long as the reading.
 func (r *reading) iterate(lower, upper []byte) (kv.Iterator, error) {
-	it, err := r.snapshot.Iterate(r.ctx, lower, upper)
+	return r.keep(r.snapshot.Iterate(r.ctx, lower, upper))
+}
+
+// keep lets an iterator that was just opened live as long as the reading.
+func (r *reading) keep(it kv.Iterator, err error) (kv.Iterator, error) {
 	if err == nil {
 		r.open = append(r.open, it)
 	}

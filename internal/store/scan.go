@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
@@ -76,6 +77,11 @@ func walk(ctx context.Context, r kv.Reader, lower, upper []byte, step func(kv.It
 	if err != nil {
 		return err
 	}
+	return walkOver(ctx, it, step)
+}
+
+// walkOver calls step at every key of an iterator until it fails, and closes the iterator.
+func walkOver(ctx context.Context, it kv.Iterator, step func(kv.Iterator) error) error {
 	defer it.Close()
 	for n := 0; it.Next(); n++ {
 		if n%checkEvery == 0 && ctx.Err() != nil {
@@ -90,21 +96,20 @@ func walk(ctx context.Context, r kv.Reader, lower, upper []byte, step func(kv.It
 
 // A postings is the posting keys of a scope.
 type postings struct {
-	lower, upper []byte
-	base         int          // length of the prefix that positions leave out
-	span         *access.Span // each posting is checked against it, unless it is nil
+	interval
+	base int          // length of the prefix that positions leave out
+	span *access.Span // each posting is checked against it, unless it is nil
 }
 
 // scanPostings walks documents by partition. A position is the posting's key without the
 // prefix that all postings of the scope share.
 func (r *reading) scanPostings() error {
 	sel := r.postings()
-	lower := sel.lower
 	if r.after != nil {
 		if len(r.after) < 8 {
 			return ErrPosition
 		}
-		lower = append(append(append([]byte(nil), sel.lower[:sel.base]...), r.after...), 0)
+		sel.interval = sel.behind(append(slices.Clone(sel.lower[:sel.base]), r.after...), false)
 	}
 	ahead := r.lookAhead(func(key []byte, number uint64) error {
 		h, body, alive, err := r.record(number)
@@ -114,7 +119,7 @@ func (r *reading) scanPostings() error {
 		r.position = append(r.position[:0], key[sel.base:]...)
 		return r.give(number, h, body)
 	})
-	err := walk(r.ctx, r.snapshot, lower, sel.upper, func(it kv.Iterator) error {
+	err := r.walk(sel.interval, func(it kv.Iterator) error {
 		if sel.span != nil && !inSpan(r.v.State, it.Key(), sel.span) {
 			return nil
 		}
@@ -135,11 +140,12 @@ func (r *reading) postings() postings {
 	span, ok := r.scope.(*access.Span)
 	if !ok {
 		lower, upper := r.rng.PartitionBounds(keys.KindPosting, r.partition)
-		return postings{lower: lower, upper: upper, base: len(lower)}
+		return postings{interval: interval{lower, upper, r.whole}, base: len(lower)}
 	}
 	lower, upper := r.rng.EPKBounds(keys.KindPosting, keys.PartitionVersion(r.v.Partition.Version), r.v.Partition.Multi,
 		span.Low, span.High)
-	return postings{lower: lower, upper: upper, base: len(r.rng.AppendPrefix(nil, keys.KindPosting)), span: span}
+	base := len(r.rng.AppendPrefix(nil, keys.KindPosting))
+	return postings{interval: interval{lower: lower, upper: upper}, base: base, span: span}
 }
 
 // inSpan reports whether a posting's partition is within the span exactly.

@@ -165,7 +165,7 @@ func (r *reading) stream(set access.Set) list {
 		if isStamp(set) {
 			return nil
 		}
-		if st, ok := r.entries(set); ok && st.point {
+		if st, ok := r.entries(set); ok && st.run {
 			return &posted{r: r, prefix: st.lower}
 		}
 	case access.Union:
@@ -236,7 +236,7 @@ func (c *collector) addRange(x *access.Range) (ok bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	return c.take(st.lower, st.upper, func(it kv.Iterator) (uint64, bool, error) {
+	return c.take(st.interval, func(it kv.Iterator) (uint64, bool, error) {
 		number, err := keys.Number(it.Key())
 		return number, true, err
 	})
@@ -245,17 +245,23 @@ func (c *collector) addRange(x *access.Range) (ok bool, err error) {
 // base collects the numbers of the scope.
 func (c *collector) base() (ok bool, err error) {
 	sel := c.r.postings()
-	return c.take(sel.lower, sel.upper, func(it kv.Iterator) (uint64, bool, error) {
+	return c.take(sel.interval, func(it kv.Iterator) (uint64, bool, error) {
 		number, err := keys.Number(it.Key())
 		return number, sel.span == nil || inSpan(c.r.v.State, it.Key(), sel.span), err
 	})
 }
 
-// take collects the numbers that the keys in [lower, upper) lead to.
-func (c *collector) take(
-	lower, upper []byte, lead func(kv.Iterator) (number uint64, ok bool, err error),
-) (bool, error) {
+// take collects the numbers that the keys of an interval lead to.
+func (c *collector) take(x interval, lead func(kv.Iterator) (number uint64, ok bool, err error)) (bool, error) {
 	r := c.r
+	if x.run && r.ahead.memory != nil {
+		it, err := r.over(x)
+		if err != nil {
+			return false, err
+		}
+		defer it.Close()
+		return c.takeFrom(it, it.Next(), x.upper, lead)
+	}
 	// One iterator for all short looks: opening one costs more than the look.
 	if r.shared == nil {
 		var err error
@@ -263,8 +269,15 @@ func (c *collector) take(
 			return false, err
 		}
 	}
-	it := r.shared
-	for more := it.Seek(lower); more && before(it.Key(), upper); more = it.Next() {
+	return c.takeFrom(r.shared, r.shared.Seek(x.lower), x.upper, lead)
+}
+
+// takeFrom collects from where an iterator is until upper.
+func (c *collector) takeFrom(
+	it kv.Iterator, more bool, upper []byte, lead func(kv.Iterator) (number uint64, ok bool, err error),
+) (bool, error) {
+	r := c.r
+	for ; more && before(it.Key(), upper); more = it.Next() {
 		if err := r.tick(); err != nil {
 			return false, err
 		}

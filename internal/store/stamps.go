@@ -101,7 +101,7 @@ func (c *collector) addStamps(x *access.Range) (ok bool, err error) {
 	if err != nil || st.empty() {
 		return err == nil, err
 	}
-	return c.take(st.lower, st.upper, func(it kv.Iterator) (uint64, bool, error) {
+	return c.take(st.interval, func(it kv.Iterator) (uint64, bool, error) {
 		e, err := keys.DecodeFeed(it.Value())
 		return e.Number, true, err
 	})

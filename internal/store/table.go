@@ -189,7 +189,7 @@ func (w *tabulation) over(e entryRange, step func(number uint64, form []byte) er
 		return nil
 	}
 	n := 0
-	return walk(w.ctx, w.snapshot, e.lower, e.upper, func(it kv.Iterator) error {
+	return w.walk(e.interval, func(it kv.Iterator) error {
 		if n++; n%checkEvery == 0 {
 			if err := w.table.Work(checkEvery); err != nil {
 				return err

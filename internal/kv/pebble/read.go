@@ -29,7 +29,7 @@ func (e *Engine) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator, e
 		return nil, err
 	}
 	defer e.calls.Leave()
-	return iterate(e, e.db, lower, upper)
+	return e.iterate(e.db, lower, upper, nil)
 }
 
 // Snapshot fixes the newest applied state.
@@ -91,7 +91,23 @@ func (s *snapshot) Iterate(_ context.Context, lower, upper []byte) (kv.Iterator,
 	if err := s.engine.broken(); err != nil {
 		return nil, err
 	}
-	return iterate(s.engine, s.view, lower, upper)
+	return s.engine.iterate(s.view, lower, upper, nil)
+}
+
+// IterateRun iterates over a run in memory, or otherwise in memtables and tables.
+func (s *snapshot) IterateRun(ctx context.Context, lower, upper []byte) (kv.Iterator, error) {
+	if len(lower) == 0 || len(upper) == 0 {
+		return s.Iterate(ctx, lower, upper)
+	}
+	if err := s.engine.broken(); err != nil {
+		return nil, err
+	}
+	hash := runHash(s.engine.remembered.hash(lower))
+	if v := s.engine.remembered.findUpTo(hash, lower, upper, s.mark); v != nil {
+		s.engine.open.Add(1)
+		return newRunIterator(s.engine, v), nil
+	}
+	return s.engine.iterate(s.view, lower, upper, s.engine.remembered.collectRun(hash, lower, s.mark))
 }
 
 func (s *snapshot) Close() error {
@@ -147,8 +163,9 @@ func get(from source, key []byte, use func(value []byte) error) (found bool, err
 	return true, use(value)
 }
 
-func iterate(e *Engine, from source, lower, upper []byte) (kv.Iterator, error) {
-	i := &iterator{engine: e, upper: bytes.Clone(upper)}
+// iterate opens an iterator, of which run collects what it walks over, unless it is nil.
+func (e *Engine) iterate(from source, lower, upper []byte, run *collectedRun) (kv.Iterator, error) {
+	i := &iterator{engine: e, upper: bytes.Clone(upper), run: run}
 	var err error
 	i.walk, err = from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
@@ -164,18 +181,25 @@ type iterator struct {
 	walk   *pebble.Iterator
 	upper  []byte
 	begun  bool
-	err    error // the first failure
+	run    *collectedRun // so far; nil if the walk is not collected
+	err    error         // the first failure
 }
 
-func (i *iterator) Next() bool {
+func (i *iterator) Next() (found bool) {
 	if !i.begun {
 		i.begun = true
-		return i.walk.First()
+		found = i.walk.First()
+	} else {
+		found = i.walk.Next()
 	}
-	return i.walk.Next()
+	if i.run != nil {
+		i.collect(found)
+	}
+	return found
 }
 
 func (i *iterator) Prev() bool {
+	i.run = nil
 	if !i.begun {
 		i.begun = true
 		return i.walk.Last()
@@ -187,7 +211,7 @@ func (i *iterator) Prev() bool {
 // up to four steps forward when it seeks to a greater key, and with values of 1 KiB these load
 // a block that is not needed.
 func (i *iterator) Seek(key []byte) bool {
-	i.begun = true
+	i.begun, i.run = true, nil
 	if i.upper == nil {
 		return i.walk.SeekGE(key)
 	}

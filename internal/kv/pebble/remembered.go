@@ -137,13 +137,18 @@ func sampled(hash uint64) bool { return hash>>60 == 0 }
 
 // find returns the value that a key has now, and has had since the batch with the number mark or longer; nil for none.
 func (r *remembered) find(hash uint64, key []byte, mark uint64) *rememberedValue {
+	return r.findUpTo(hash, key, key, mark)
+}
+
+// findUpTo is find for what depends on all keys up to last.
+func (r *remembered) findUpTo(hash uint64, key, last []byte, mark uint64) *rememberedValue {
 	if !sampled(hash) {
 		if !r.all.Load() {
 			return nil
 		}
-		return r.look(hash, key, mark)
+		return r.look(hash, key, last, mark)
 	}
-	v := r.look(hash, key, mark)
+	v := r.look(hash, key, last, mark)
 	if v != nil {
 		r.sample.found.Add(1)
 	}
@@ -187,14 +192,14 @@ func (r *remembered) allowed() int64 {
 	return r.limit / sampleOf
 }
 
-func (r *remembered) look(hash uint64, key []byte, mark uint64) *rememberedValue {
+func (r *remembered) look(hash uint64, key, last []byte, mark uint64) *rememberedValue {
 	set := r.set(hash)
 	for i := range set.entries {
 		v := set.entries[i].Load()
 		if v == nil || v.hash != hash || !bytes.Equal(v.key, key) {
 			continue
 		}
-		if v.since > mark || r.inGap(key, v.since) {
+		if v.since > mark || r.inGap(key, last, v.since) {
 			return nil
 		}
 		if !v.used.Load() {
@@ -205,29 +210,34 @@ func (r *remembered) look(hash uint64, key []byte, mark uint64) *rememberedValue
 	return nil
 }
 
-// inGap reports whether the key was in a range that a batch after since has deleted.
-func (r *remembered) inGap(key []byte, since uint64) bool {
+// inGap reports whether a batch after since has deleted a range that has a key from first to last.
+func (r *remembered) inGap(first, last []byte, since uint64) bool {
 	gaps := r.gaps.Load()
 	if gaps == nil {
 		return false
 	}
-	i, _ := slices.BinarySearchFunc(*gaps, key, func(g gap, key []byte) int {
+	i, _ := slices.BinarySearchFunc(*gaps, first, func(g gap, key []byte) int {
 		if bytes.Compare(g.upper, key) <= 0 {
 			return -1
 		}
 		return 1
 	})
-	return i < len(*gaps) && bytes.Compare((*gaps)[i].lower, key) <= 0 && since < (*gaps)[i].number
+	for _, g := range (*gaps)[i:] {
+		if bytes.Compare(g.lower, last) > 0 {
+			break
+		}
+		if since < g.number {
+			return true
+		}
+	}
+	return false
 }
 
 // offer says that a key that find has not found had the value after the batch with the number since, or in a later
 // state. It is remembered the second time, if the key has not changed in between.
 func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
-	if len(key)+len(value) > rememberedBytes || !sampled(hash) && !r.all.Load() {
+	if len(key)+len(value) > rememberedBytes || !r.admits(hash) {
 		return
-	}
-	if r.bytes.Load() > r.allowed()/8*7 && rand.N(8) > 0 {
-		return // nearly full: each copy evicts another value, which is worth it only for keys that are read often
 	}
 	set := r.set(hash)
 	set.mu.Lock()
@@ -240,6 +250,15 @@ func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
 	if r.bytes.Load() > r.allowed() {
 		r.makeRoom()
 	}
+}
+
+// admits reports whether something more may be remembered now.
+func (r *remembered) admits(hash uint64) bool {
+	if !sampled(hash) && !r.all.Load() {
+		return false
+	}
+	// Nearly full, each copy evicts another value, which is worth it only for keys that are read often.
+	return r.bytes.Load() <= r.allowed()/8*7 || rand.N(8) == 0
 }
 
 // put stores a copy of a value in a set, whose lock is held.
@@ -324,21 +343,31 @@ func (r *remembered) change(ops []kv.Op, number uint64) {
 			r.remove(ops[i].Key, ops[i].End, number)
 			continue
 		}
-		hash := r.hash(ops[i].Key)
-		set := r.set(hash)
-		set.mu.Lock()
-		set.changed = number
-		for j := range set.entries {
-			if v := set.entries[j].Load(); v != nil && v.hash == hash && bytes.Equal(v.key, ops[i].Key) {
-				set.entries[j].Store(nil)
-				r.gone(v)
-				if len(ops) <= maxRenewing {
-					r.renewed = append(r.renewed, i)
-				}
-			}
+		key := ops[i].Key
+		if r.drop(r.hash(key), key, number) && len(ops) <= maxRenewing {
+			r.renewed = append(r.renewed, i)
 		}
-		set.mu.Unlock()
+		if n := len(key) - runEnd; n > 0 {
+			r.drop(runHash(r.hash(key[:n])), key[:n], number)
+		}
 	}
+}
+
+// drop forgets what is remembered of a key that the batch with the number is about to change, and reports whether
+// there was something.
+func (r *remembered) drop(hash uint64, key []byte, number uint64) (found bool) {
+	set := r.set(hash)
+	set.mu.Lock()
+	defer set.mu.Unlock()
+	set.changed = number
+	for i := range set.entries {
+		if v := set.entries[i].Load(); v != nil && v.hash == hash && bytes.Equal(v.key, key) {
+			set.entries[i].Store(nil)
+			r.gone(v)
+			found = true
+		}
+	}
+	return found
 }
 
 // renew remembers the new values of what change has forgotten: who changes a value has read it, and often reads it
