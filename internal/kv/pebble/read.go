@@ -169,6 +169,7 @@ func (e *Engine) iterate(from source, lower, upper []byte, run *collectedRun) (k
 	var err error
 	i.walk, err = from.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
 	if err != nil {
+		i.stopCollecting()
 		return nil, readFault(err)
 	}
 	e.open.Add(1)
@@ -199,7 +200,7 @@ func (i *iterator) Next() (found bool) {
 }
 
 func (i *iterator) Prev() bool {
-	i.run = nil
+	i.stopCollecting()
 	if !i.begun {
 		i.begun = true
 		return i.walk.Last()
@@ -211,7 +212,8 @@ func (i *iterator) Prev() bool {
 // up to four steps forward when it seeks to a greater key, and with values of 1 KiB these load
 // a block that is not needed.
 func (i *iterator) Seek(key []byte) bool {
-	i.begun, i.run = true, nil
+	i.stopCollecting()
+	i.begun = true
 	if i.upper == nil {
 		return i.walk.SeekGE(key)
 	}
@@ -243,6 +245,7 @@ func (i *iterator) Close() error {
 	if i.walk == nil {
 		return i.err
 	}
+	i.stopCollecting()
 	i.note(i.walk.Close())
 	i.walk = nil
 	i.engine.open.Add(-1)

@@ -31,6 +31,9 @@ type remembered struct {
 
 	gaps atomic.Pointer[[]gap] // sorted, not overlapping
 
+	runs   atomic.Int64  // that are remembered or being collected
+	newest atomic.Uint64 // number of the newest batch of change
+
 	renewed []int // changes of the batch that is being committed, by place: of values that were remembered
 
 	making sync.Mutex // held while room is made
@@ -77,6 +80,7 @@ type rememberedValue struct {
 	hash       uint64
 	since      uint64 // number of a batch after which the key had the value
 	key, value []byte
+	run        bool
 	text       atomic.Pointer[[]byte] // nil for none
 	used       atomic.Bool            // since the hand has passed
 }
@@ -245,7 +249,7 @@ func (r *remembered) offer(hash uint64, key, value []byte, since uint64) {
 		set.mu.Unlock()
 		return
 	}
-	r.put(set, hash, key, value, since)
+	r.put(set, r.entry(hash, key, value, since))
 	set.mu.Unlock()
 	if r.bytes.Load() > r.allowed() {
 		r.makeRoom()
@@ -261,10 +265,14 @@ func (r *remembered) admits(hash uint64) bool {
 	return r.bytes.Load() <= r.allowed()/8*7 || rand.N(8) == 0
 }
 
-// put stores a copy of a value in a set, whose lock is held.
-func (r *remembered) put(set *rememberedSet, hash uint64, key, value []byte, since uint64) {
+// entry makes an entry of copies of a key and its value.
+func (r *remembered) entry(hash uint64, key, value []byte, since uint64) *rememberedValue {
 	memory := append(append(make([]byte, 0, len(key)+len(value)), key...), value...)
-	v := &rememberedValue{in: r, hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
+	return &rememberedValue{in: r, hash: hash, since: since, key: memory[:len(key):len(key)], value: memory[len(key):]}
+}
+
+// put stores an entry in a set, whose lock is held.
+func (r *remembered) put(set *rememberedSet, v *rememberedValue) {
 	r.bytes.Add(v.size())
 	r.gone(set.put(v))
 }
@@ -308,6 +316,9 @@ func (r *remembered) gone(v *rememberedValue) {
 		return
 	}
 	r.bytes.Add(-v.size())
+	if v.run {
+		r.runs.Add(-1)
+	}
 	if text := v.text.Load(); text != nil {
 		r.texts.Add(-int64(len(*text)) - textOverhead)
 	}
@@ -338,6 +349,8 @@ func (r *remembered) makeRoom() {
 // one batch at a time.
 func (r *remembered) change(ops []kv.Op, number uint64) {
 	r.renewed = r.renewed[:0]
+	r.newest.Store(number)
+	runs := r.runs.Load() > 0 // after newest, see collectRun
 	for i := range ops {
 		if ops[i].End != nil {
 			r.remove(ops[i].Key, ops[i].End, number)
@@ -347,7 +360,7 @@ func (r *remembered) change(ops []kv.Op, number uint64) {
 		if r.drop(r.hash(key), key, number) && len(ops) <= maxRenewing {
 			r.renewed = append(r.renewed, i)
 		}
-		if n := len(key) - runEnd; n > 0 {
+		if n := len(key) - runEnd; n > 0 && runs {
 			r.drop(runHash(r.hash(key[:n])), key[:n], number)
 		}
 	}
@@ -385,7 +398,7 @@ func (r *remembered) renew(ops []kv.Op, number uint64) {
 		}
 		set := r.set(hash)
 		set.mu.Lock()
-		r.put(set, hash, key, value, number)
+		r.put(set, r.entry(hash, key, value, number))
 		set.mu.Unlock()
 	}
 }

@@ -22,7 +22,15 @@ func (r *remembered) collectRun(hash uint64, prefix []byte, mark uint64) *collec
 	if !r.admits(hash) || !r.again(hash) {
 		return nil
 	}
-	return &collectedRun{hash: hash, since: mark, prefix: bytes.Clone(prefix)}
+	run := &collectedRun{in: r, hash: hash, since: mark, prefix: bytes.Clone(prefix)}
+	r.runs.Add(1)
+	// A batch that is not there yet looks for runs from now on. One that is, and that the snapshot may not have, may
+	// have found none to look for.
+	if r.newest.Load() > mark {
+		run.abandon()
+		return nil
+	}
+	return run
 }
 
 // again reports whether a hash was missed before, not long ago, and notes that it was.
@@ -35,6 +43,7 @@ func (r *remembered) again(hash uint64) bool {
 
 // A collectedRun is what a walk over a run has seen, from its first key on.
 type collectedRun struct {
+	in     *remembered
 	hash   uint64
 	since  uint64 // number of a batch whose state the walk is in, or an earlier one
 	prefix []byte
@@ -45,32 +54,51 @@ type collectedRun struct {
 func (i *iterator) collect(found bool) {
 	run := i.run
 	if !found {
-		if i.run = nil; i.Err() == nil {
-			i.engine.remembered.keep(run)
+		if i.Err() != nil {
+			i.stopCollecting()
+			return
 		}
+		i.run = nil
+		run.keep()
 		return
 	}
 	key, n := i.walk.Key(), len(run.prefix)
 	value, err := i.walk.ValueAndErr()
 	if err != nil || len(value) > 0 || len(key) != n+runEnd || n+len(run.ends)+runEnd > rememberedBytes {
-		i.run = nil
+		i.stopCollecting()
 		return
 	}
 	run.ends = append(run.ends, key[n:]...)
 }
 
-// keep remembers a run, if none of its keys may have changed meanwhile.
-func (r *remembered) keep(run *collectedRun) {
-	set := r.set(run.hash)
-	set.mu.Lock()
-	if set.changed <= run.since {
-		r.put(set, run.hash, run.prefix, run.ends, run.since)
-	}
-	set.mu.Unlock()
-	if r.bytes.Load() > r.allowed() {
-		r.makeRoom()
+// stopCollecting gives up what collects a run, if there is something.
+func (i *iterator) stopCollecting() {
+	if i.run != nil {
+		i.run.abandon()
+		i.run = nil
 	}
 }
+
+// keep remembers a run, if none of its keys may have changed meanwhile.
+func (c *collectedRun) keep() {
+	v := c.in.entry(c.hash, c.prefix, c.ends, c.since)
+	v.run = true
+	set := c.in.set(c.hash)
+	set.mu.Lock()
+	kept := set.changed <= c.since
+	if kept {
+		c.in.put(set, v)
+	}
+	set.mu.Unlock()
+	if !kept {
+		c.abandon()
+	} else if c.in.bytes.Load() > c.in.allowed() {
+		c.in.makeRoom()
+	}
+}
+
+// abandon ends the collection of a run that is not remembered.
+func (c *collectedRun) abandon() { c.in.runs.Add(-1) }
 
 // A runIterator walks over a run that is remembered.
 type runIterator struct {

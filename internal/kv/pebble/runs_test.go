@@ -161,6 +161,13 @@ func TestRuns(t *testing.T) {
 			if err := s.Close(); err != nil || e.open.Load() != 0 {
 				t.Errorf("%d iterators and snapshots are open, %v", e.open.Load(), err)
 			}
+			looks := c.want || c.walk != nil // then the third walk was a whole one
+			if got := e.remembered.runs.Load() > 0; got != looks {
+				t.Errorf("batches look for runs: %v", got)
+			}
+			if e.remembered.forget(); e.remembered.runs.Load() != 0 || e.remembered.bytes.Load() != 0 {
+				t.Errorf("%d runs after all was forgotten", e.remembered.runs.Load())
+			}
 		})
 	}
 }
@@ -226,6 +233,40 @@ func TestRunChanges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRunsOfOldSnapshots changes a run while no batch looks for one, then walks over it in the state before.
+func TestRunsOfOldSnapshots(t *testing.T) {
+	for walks := range 3 {
+		e := runsEngine(t)
+		apply(t, e, func(b *kv.Batch) { b.Set(runKey("p", 1), []byte{}) })
+		before := snapshotOf(t, e)
+		it := iterateRun(t, before, "p")
+		for range walks {
+			it.Next()
+		}
+		if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := e.remembered.runs.Load(); n != 0 {
+			t.Fatalf("batches look for %d runs", n)
+		}
+		apply(t, e, func(b *kv.Batch) { b.Set(runKey("p", 2), []byte{}) })
+		after := snapshotOf(t, e)
+		for range 3 {
+			if list, _ := walkRun(t, before, "p"); len(list) != 1 {
+				t.Errorf("the state before has %q", list)
+			}
+			if list, _ := walkRun(t, after, "p"); len(list) != 2 {
+				t.Errorf("the state after has %q", list)
+			}
+		}
+		for _, s := range []kv.Snapshot{before, after} {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
 
@@ -386,5 +427,8 @@ func TestRunsLinearizable(t *testing.T) {
 	wait.Wait()
 	if remembered.Load() == 0 {
 		t.Error("no run was remembered")
+	}
+	if e.remembered.forget(); e.remembered.runs.Load() != 0 {
+		t.Errorf("batches look for %d runs after all was forgotten", e.remembered.runs.Load())
 	}
 }
