@@ -103,11 +103,15 @@ func (s *snapshot) IterateRun(ctx context.Context, lower, upper []byte) (kv.Iter
 		return nil, err
 	}
 	hash := runHash(s.engine.remembered.hash(lower))
-	if v := s.engine.remembered.findUpTo(hash, lower, upper, s.mark); v != nil {
+	var run *collectedRun
+	switch v := s.engine.remembered.findUpTo(hash, lower, upper, s.mark); {
+	case v == nil:
+		run = s.engine.remembered.collectRun(hash, lower, s.mark)
+	case v.value != nil:
 		s.engine.open.Add(1)
 		return newRunIterator(s.engine, v), nil
 	}
-	return s.engine.iterate(s.view, lower, upper, s.engine.remembered.collectRun(hash, lower, s.mark))
+	return s.engine.iterate(s.view, lower, upper, run)
 }
 
 func (s *snapshot) Close() error {

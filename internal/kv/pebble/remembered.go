@@ -80,7 +80,7 @@ type rememberedValue struct {
 	hash       uint64
 	since      uint64 // number of a batch after which the key had the value
 	key, value []byte
-	run        bool
+	run        bool                   // value has the ends of a run, nil if these are too many
 	text       atomic.Pointer[[]byte] // nil for none
 	used       atomic.Bool            // since the hand has passed
 }

@@ -48,6 +48,7 @@ type collectedRun struct {
 	since  uint64 // number of a batch whose state the walk is in, or an earlier one
 	prefix []byte
 	ends   []byte
+	large  bool // more than may be remembered
 }
 
 // collect adds the key that Next has found. Without one the run is complete, and is remembered.
@@ -64,11 +65,15 @@ func (i *iterator) collect(found bool) {
 	}
 	key, n := i.walk.Key(), len(run.prefix)
 	value, err := i.walk.ValueAndErr()
-	if err != nil || len(value) > 0 || len(key) != n+runEnd || n+len(run.ends)+runEnd > rememberedBytes {
+	switch {
+	case err != nil || len(value) > 0 || len(key) != n+runEnd:
 		i.stopCollecting()
-		return
+	case n+len(run.ends)+runEnd > rememberedBytes:
+		i.run, run.ends, run.large = nil, nil, true
+		run.keep()
+	default:
+		run.ends = append(run.ends, key[n:]...)
 	}
-	run.ends = append(run.ends, key[n:]...)
 }
 
 // stopCollecting gives up what collects a run, if there is something.
@@ -82,7 +87,9 @@ func (i *iterator) stopCollecting() {
 // keep remembers a run, if none of its keys may have changed meanwhile.
 func (c *collectedRun) keep() {
 	v := c.in.entry(c.hash, c.prefix, c.ends, c.since)
-	v.run = true
+	if v.run = true; c.large {
+		v.value = nil
+	}
 	set := c.in.set(c.hash)
 	set.mu.Lock()
 	kept := set.changed <= c.since

@@ -89,6 +89,7 @@ func snapshotOf(tb testing.TB, e *Engine) kv.Snapshot {
 // TestRuns walks over keys of many shapes three times. Only runs are remembered, and all walks see the same.
 func TestRuns(t *testing.T) {
 	set := func(key []byte, value string) kv.Op { return kv.Op{Key: key, Value: []byte(value)} }
+	const largeRun = (rememberedBytes-1)/runEnd + 1
 	many := func(n int) (ops []kv.Op) {
 		for i := range n {
 			ops = append(ops, set(runKey("p", uint64(i)), ""))
@@ -104,7 +105,7 @@ func TestRuns(t *testing.T) {
 		{"nothing", many(0), nil, true},
 		{"three numbers", many(3), nil, true},
 		{"as many as there is room for", many((rememberedBytes - 1) / runEnd), nil, true},
-		{"one more", many((rememberedBytes-1)/runEnd + 1), nil, false},
+		{"one more", many(largeRun), nil, false},
 		{"a value", []kv.Op{set(runKey("p", 1), ""), set(runKey("p", 2), "v")}, nil, false},
 		{"a shorter key, so it is no run", []kv.Op{set([]byte("p1234567"), "")}, nil, false},
 		{"a longer key, so it is no run", []kv.Op{set(runKey("pq", 2), "")}, nil, false},
@@ -161,7 +162,7 @@ func TestRuns(t *testing.T) {
 			if err := s.Close(); err != nil || e.open.Load() != 0 {
 				t.Errorf("%d iterators and snapshots are open, %v", e.open.Load(), err)
 			}
-			looks := c.want || c.walk != nil // then the third walk was a whole one
+			looks := c.want || c.walk != nil || len(c.ops) == largeRun // a third walk to the end; known to be large
 			if got := e.remembered.runs.Load() > 0; got != looks {
 				t.Errorf("batches look for runs: %v", got)
 			}
@@ -233,6 +234,46 @@ func TestRunChanges(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestLargeRuns walks over a run that is too large to be remembered, until a key is deleted.
+func TestLargeRuns(t *testing.T) {
+	const n = (rememberedBytes-1)/runEnd + 1
+	e := runsEngine(t)
+	apply(t, e, func(b *kv.Batch) {
+		for i := range uint64(n) {
+			b.Set(runKey("p", i), []byte{})
+		}
+	})
+	collected := func() bool {
+		s := snapshotOf(t, e)
+		defer s.Close()
+		it := iterateRun(t, s, "p").(*iterator)
+		defer it.Close()
+		return it.run != nil
+	}
+	walk := func(want int) (known bool) {
+		s := snapshotOf(t, e)
+		defer s.Close()
+		list, known := walkRun(t, s, "p")
+		if len(list) != want {
+			t.Errorf("%d keys, want %d", len(list), want)
+		}
+		return known
+	}
+	walk(n)
+	if !collected() {
+		t.Error("the second walk is not collected")
+	}
+	walk(n)
+	if collected() || walk(n) {
+		t.Error("a run that was too large is collected again")
+	}
+	apply(t, e, func(b *kv.Batch) { b.Delete(runKey("p", 5)) })
+	walk(n - 1)
+	if !walk(n - 1) {
+		t.Error("a run that has become smaller is not remembered")
 	}
 }
 
