@@ -111,6 +111,7 @@ test('who rotates the key of their own session goes on with the new one', async 
   await page.getByRole('button', { name: 'Rotate key secondary', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
   const shown = page.getByRole('dialog', { name: 'New key secondary' });
+  await shown.waitFor(); // before it, the key may still be the old one
   await shown.getByText(await keyNamed('secondary'), { exact: true }).waitFor();
   await shown.getByRole('button', { name: 'Close' }).last().click();
   await page.reload();
