@@ -384,3 +384,11 @@ test('views and sessions that only read have no buttons that write', async () =>
   await page.done();
 });
 
+test('text replaces a coloured selection that the editor has not heard of', async () => {
+  const page = await chrome.open(mayfly, { at: at('carts', '?new=1') });
+  await editor(page).getByText('"id"').waitFor();
+  await page.evaluate(() => addEventListener('selectionchange', (e) => e.stopImmediatePropagation(), true));
+  await editor(page).fill('{"id": "replaced"}');
+  await editor(page).getByText('{"id": "replaced"}', { exact: true }).waitFor();
+  await page.done();
+});

@@ -60,8 +60,7 @@ export const row = (page, name) =>
 
 export const editor = (page) => page.getByLabel('Item as JSON');
 
-// write replaces the text of an editor as by hand. Playwright's fill inserts over a selection, and Chromium then keeps
-// the colours of what was selected in a style attribute, which the page's policy refuses with a line in the console.
+// write replaces the text of an editor as by hand: keys select and delete what was there.
 export async function write(editor, text) {
   await editor.press('ControlOrMeta+a');
   await editor.press('Delete');

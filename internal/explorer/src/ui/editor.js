@@ -71,14 +71,27 @@ const jsonProblems = (text) => {
 // the editor replaces a selection itself. Input methods that compose text stay with the browser.
 const replaceSelection = EditorView.domEventHandlers({
   beforeinput(e, view) {
+    if (e.inputType !== 'insertText' || !e.data || e.isComposing || view.state.readOnly) return false;
+    takeSelection(view);
     const { from, to, empty } = view.state.selection.main;
-    if (e.inputType !== 'insertText' || !e.data || e.isComposing || empty || view.state.readOnly) return false;
+    if (empty) return false;
     const insert = () => view.state.update(view.state.replaceSelection(e.data), { userEvent: 'input.type', scrollIntoView: true });
     const handlers = view.state.facet(EditorView.inputHandler);
     if (!handlers.some((handle) => handle(view, from, to, e.data, insert))) view.dispatch(insert());
     return true;
   },
 });
+
+// takeSelection takes over what the browser has selected in the editor: text can come before the event that tells of a
+// new selection. Only Chromium says what is selected in a shadow root (ShadowRoot.getSelection).
+function takeSelection(view) {
+  const shown = view.root.getSelection?.();
+  if (!shown || shown.isCollapsed || !view.contentDOM.contains(shown.anchorNode) || !view.contentDOM.contains(shown.focusNode)) return;
+  const anchor = view.posAtDOM(shown.anchorNode, shown.anchorOffset);
+  const head = view.posAtDOM(shown.focusNode, shown.focusOffset);
+  const { main } = view.state.selection;
+  if (anchor !== main.anchor || head !== main.head) view.dispatch({ selection: { anchor, head } });
+}
 
 const languages = {
   json: () => [json(), linter(({ state }) => jsonProblems(state.doc.toString()), { delay: 300 }), lintGutter()],
