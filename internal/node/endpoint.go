@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/http1"
+	"github.com/mayflydb/mayfly/internal/socket"
 )
 
 // Limits on how long a slow client may occupy a connection. The handler of each API limits the size of bodies.
@@ -60,7 +61,10 @@ func listen(ctx context.Context, name, address string, log *slog.Logger) (*endpo
 		return nil, fault.Wrap(fault.Unavailable, err,
 			"cannot listen on %s for the %s API: give it another address, or none", address, name)
 	}
-	e := &endpoint{name: name, listeners: []net.Listener{l}, scheme: "http", log: log, drained: make(chan struct{})}
+	e := &endpoint{
+		name: name, listeners: []net.Listener{socket.Listener(l)}, scheme: "http", log: log,
+		drained: make(chan struct{}),
+	}
 	e.listenBeside(ctx, hostOf(address))
 	return e, nil
 }
@@ -79,7 +83,7 @@ func (e *endpoint) listenBeside(ctx context.Context, host string) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp6", beside)
 	switch {
 	case err == nil:
-		e.listeners = append(e.listeners, l)
+		e.listeners = append(e.listeners, socket.Listener(l))
 	case errors.Is(err, syscall.EADDRINUSE):
 		e.log.Warn("another program uses this port on [::1]: clients that connect to localhost may reach that program",
 			"api", e.name, "address", beside)

@@ -19,8 +19,9 @@ import (
 type syncer struct {
 	mu      sync.Mutex // held during a sync
 	context uintptr
-	done    *os.File // an eventfd that is readable when a sync has ended
+	file    *os.File // an eventfd that tells when a sync has ended; its counter is not read
 	event   uint32   // its descriptor
+	ended   syscall.RawConn
 }
 
 // newSyncer returns nil if the system does not allow AIO.
@@ -34,8 +35,9 @@ func newSyncer() *syncer {
 		_, _, _ = syscall.Syscall(syscall.SYS_IO_DESTROY, s.context, 0, 0)
 		return nil
 	}
-	s.done, s.event = os.NewFile(event, "eventfd"), uint32(event)
-	if s.done.SetReadDeadline(time.Time{}) != nil { // reads would not wait
+	s.file, s.event = os.NewFile(event, "eventfd"), uint32(event)
+	s.ended, _ = s.file.SyscallConn()
+	if s.file.SetReadDeadline(time.Time{}) != nil { // reads would not wait
 		s.close()
 		return nil
 	}
@@ -97,29 +99,33 @@ func (s *syncer) request(r *aioRequest) (done bool, result int64, err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.flags, r.eventual = aioTellEvent, s.event
-	n, _, no := syscall.Syscall(syscall.SYS_IO_SUBMIT, s.context, 1, uintptr(unsafe.Pointer(&r)))
-	if no != 0 || n != 1 {
-		return false, 0, nil
-	}
 	defer runtime.KeepAlive(r)
-	var count [8]byte
-	if _, err := s.done.Read(count[:]); err != nil {
-		return true, 0, err
-	}
+	r.flags, r.eventual = aioTellEvent, s.event
 	var event aioEvent
-	for {
-		_, _, no = syscall.Syscall6(syscall.SYS_IO_GETEVENTS, s.context, 1, 1, uintptr(unsafe.Pointer(&event)), 0, 0)
-		switch {
-		case no == syscall.EINTR:
-			continue
-		case no != 0:
-			return true, 0, no
-		case event.result < 0:
-			return true, 0, syscall.Errno(-event.result)
+	var no syscall.Errno
+	// The request is made within Read, which learns of each event that comes after it began.
+	err = s.ended.Read(func(uintptr) bool {
+		var n uintptr
+		if !done {
+			n, _, no = syscall.Syscall(syscall.SYS_IO_SUBMIT, s.context, 1, uintptr(unsafe.Pointer(&r)))
+			done = no == 0 && n == 1
+			return !done
 		}
-		return true, event.result, nil
+		// This does not wait, so the scheduler need not know, see package socket.
+		n, _, no = syscall.RawSyscall6(syscall.SYS_IO_GETEVENTS, s.context, 0, 1, uintptr(unsafe.Pointer(&event)), 0, 0)
+		return n == 1 || no != 0 && no != syscall.EINTR
+	})
+	switch {
+	case !done:
+		return false, 0, nil
+	case err != nil:
+		return true, 0, err
+	case no != 0:
+		return true, 0, no
+	case event.result < 0:
+		return true, 0, syscall.Errno(-event.result)
 	}
+	return true, event.result, nil
 }
 
 // writesDurably reports whether the file system of a file keeps what write promises. The end of such a request has to
@@ -155,6 +161,6 @@ func (s *syncer) bypass(file uintptr, on bool) error {
 func (s *syncer) close() {
 	if s != nil {
 		_, _, _ = syscall.Syscall(syscall.SYS_IO_DESTROY, s.context, 0, 0)
-		_ = s.done.Close()
+		_ = s.file.Close()
 	}
 }
