@@ -86,17 +86,25 @@ func machineMemory(container, machine memlimit.Provider) (limit int64) {
 }
 
 // returnMemory returns free memory to the system while the process has few requests, until stop is called. While it has
-// none, the engine returns its caches, too.
+// none, the engine returns its caches, too. At the first check, and when requests have ended, the pages of the program
+// itself go: most of them are for the start alone.
 func returnMemory(n *node.Node, log *slog.Logger) (stop func()) {
 	base, more := heapBytes(), false
 	var last uint64
 	idle := 0 // checks without a request
+	started := false
 	return clock.NewReal(time.Time{}).Every(checkEvery, func(time.Time) {
 		requests, held := n.Work()
 		fresh := requests - last
 		last = requests
 		if idle++; fresh > 0 || held > 0 {
 			idle = 0
+		}
+		if !started || idle == idleChecks {
+			started = true
+			if err := releaseProgram(); err != nil {
+				log.Debug("pages of the program stay in memory", "error", err)
+			}
 		}
 		if idle == idleChecks && n.EngineMemory() > worthShrinking {
 			if err := n.Shrink(context.Background()); err != nil {
