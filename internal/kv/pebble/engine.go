@@ -105,7 +105,8 @@ type Engine struct {
 	opened    atomic.Bool
 	closing   context.Context // ends with Close
 	close     context.CancelFunc
-	tidying   atomic.Bool // space is being reclaimed
+	tidying   atomic.Bool  // space is being reclaimed
+	compacts  atomic.Int64 // running calls of Compact
 	tidyMu    sync.Mutex
 	tidied    clock.Stopwatch // since that last began
 	tidyPause time.Duration   // from tidied until it may begin again

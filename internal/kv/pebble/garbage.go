@@ -32,6 +32,7 @@ const (
 // A garbageWatch counts deletions, to find the end of a wave of them.
 type garbageWatch struct {
 	deleted atomic.Int64 // keys, since the last wave
+	many    atomic.Bool  // at the last check
 
 	before int64 // deleted at the last check
 	calm   int   // checks in a row with few deletions
@@ -44,6 +45,7 @@ func (w *garbageWatch) over() int64 {
 	deleted := w.deleted.Load()
 	fresh := deleted - w.before
 	w.before = deleted
+	w.many.Store(fresh > waveCalm)
 	if w.calm++; fresh > waveCalm {
 		w.calm = 0
 	}

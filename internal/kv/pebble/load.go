@@ -28,6 +28,8 @@ func (e *Engine) Compact(ctx context.Context, lower, upper []byte) error {
 	if bytes.Compare(lower, upper) >= 0 {
 		return nil
 	}
+	e.compacts.Add(1)
+	defer e.compacts.Add(-1)
 	if err := e.db.Compact(ctx, lower, upper, true); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -76,7 +76,8 @@ func (e *Engine) openMemory(o Options) (err error) {
 	p := tune(o, true, 0)
 	e.takeCache(p)
 	p.FS, p.Logger, p.EventListener = vfs.NewMem(), logger{e}, e.upkeep.listener()
-	if e.db, err = open("mayfly", p); err != nil {
+	e.pauses.least = int64(p.MemTableSize / pauseShare)
+	if e.db, err = open("mayfly", p, e.mayDefer); err != nil {
 		e.cache.Unref()
 		return err
 	}
@@ -189,10 +190,10 @@ func (p *opening) steps(o Options) (err error) {
 	if err := breakSeal(p.fs, p.dir); err != nil {
 		return explain(err, p.dir)
 	}
-	if e.db, err = open(p.dir, options); err == nil && fresh {
+	if e.db, err = open(p.dir, options, e.mayDefer); err == nil && fresh {
 		// The first log of a new database does not contain how much of it was synced. The next one does.
 		if err = e.db.Close(); err == nil {
-			e.db, err = open(p.dir, options)
+			e.db, err = open(p.dir, options, e.mayDefer)
 		}
 	}
 	if err != nil {
@@ -230,7 +231,7 @@ func (p *opening) giveUp(why error) error {
 }
 
 // open turns fatal errors of Pebble into ordinary ones. That is safe, because no write has been acknowledged yet.
-func open(dir string, options *pebble.Options) (db *pebble.DB, err error) {
+func open(dir string, options *pebble.Options, mayDefer func() bool) (db *pebble.DB, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			if f, ok := r.(fatal); ok {
@@ -240,6 +241,7 @@ func open(dir string, options *pebble.Options) (db *pebble.DB, err error) {
 			panic(r)
 		}
 	}()
+	options.Experimental.CompactionScheduler = newScheduler(mayDefer)
 	return pebble.Open(dir, options)
 }
 

@@ -19,6 +19,7 @@ type pauseWatch struct {
 	least   int64        // bytes that are worth a flush
 	written atomic.Int64 // bytes since the memtable began
 	before  int64        // written at the last check
+	many    atomic.Bool  // much was written since the check before
 	calm    int          // checks in a row at which little was written
 }
 
@@ -30,6 +31,7 @@ func (w *pauseWatch) found() bool {
 	written := w.written.Load()
 	fresh := written - w.before
 	w.before = written
+	w.many.Store(fresh < 0 || fresh >= w.least*pauseShare/deferShare)
 	if w.calm++; fresh < 0 || fresh > written/pauseSeconds {
 		w.calm = 0
 	}

@@ -21,13 +21,14 @@ func (e *Engine) tick() {
 	refused := e.look()
 	e.tidyMu.Lock()
 	defer e.tidyMu.Unlock()
+	pause := e.pauses.found()
 	if e.upkeep.why.Load() != nil || fault.KindOf(refused) != fault.OutOfSpace {
 		e.tidyPause = 0
 	}
 	switch {
 	case e.upkeep.why.Load() != nil || e.tidying.Load():
 	case refused == nil:
-		deleted, pause := e.garbage.over(), e.pauses.found()
+		deleted := e.garbage.over()
 		switch {
 		case deleted > 0:
 			e.inBackground(func(ctx context.Context) error { return e.reclaim(ctx, deleted) })
