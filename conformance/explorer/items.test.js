@@ -43,6 +43,23 @@ test('an item leaves at its deadline, on the clock of mayfly', async () => {
   await page.done();
 });
 
+test('the time left is right before the clock has answered', async () => {
+  await addContainer(mayfly, 'early');
+  await fill(mayfly, 'early', [{ id: 'short', user: 'ada', ttl: 50 }]);
+  const page = await chrome.open(mayfly, { at: '/' });
+  let answer;
+  const held = new Promise((resolve) => { answer = resolve; });
+  await page.route('**/_mayfly/v1/clock', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${mayfly.admin}${at('early')}`);
+  await page.reload();
+  assert.match(await row(page, 'short').innerText(), /50s/);
+  answer();
+  await page.done();
+});
+
 test('only the items that end in an interval', async () => {
   await addContainer(mayfly, 'waves');
   await fill(mayfly, 'waves', [{ id: 'soon', user: 'ada', ttl: 100 }, { id: 'later', user: 'ada', ttl: 500 }]);

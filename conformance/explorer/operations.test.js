@@ -33,7 +33,8 @@ test('everything is checked, and the result stays', async (t) => {
     await page.fits();
     await page.accessible();
     await page.shot(`operations-work-${look.name}`, { fullPage: true });
-    await work.getByRole('button', { name: 'Forget Check' }).first().click();
+    await work.getByRole('button', { name: 'Forget Check' }).click();
+    await work.getByText('Everything fits together').waitFor({ state: 'detached' });
     await page.done();
   });
   const { operations } = await mayfly.api('GET', '/operations');

@@ -3,8 +3,9 @@ import { createStore } from './store.js';
 import { useEffect, useRef, useState } from '../vendor/preact.js';
 import { get } from './api.js';
 
-// clock is {virtual, at, seen}: the instant `at` (Unix seconds) was mayfly's time when performance.now() was `seen`.
-export const clock = createStore({ virtual: false, at: Date.now() / 1000, seen: performance.now() });
+// clock is {virtual, at, seen, known}: the instant `at` (Unix seconds) was mayfly's time when performance.now() was
+// `seen`. It is the browser's own until it is known.
+export const clock = createStore({ virtual: false, at: Date.now() / 1000, seen: performance.now(), known: false });
 
 export const now = () => {
   const c = clock.get();
@@ -13,7 +14,12 @@ export const now = () => {
 
 export function noteTime({ time, virtual }) {
   clock.set((c) => ({ virtual: virtual ?? c.virtual, at: typeof time === 'number' ? time : Date.parse(time) / 1000,
-    seen: performance.now() }));
+    seen: performance.now(), known: true }));
+}
+
+// noteAnswer notes the time of an answer, unless a later one is known.
+export function noteAnswer(time) {
+  if (!clock.get().known || time > now()) noteTime({ time });
 }
 
 export const lookAtClock = () => get('/clock').then(noteTime, () => {});

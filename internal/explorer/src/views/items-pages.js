@@ -3,7 +3,7 @@
 // pages are found again by skipping.
 import { useCallback, useEffect, useRef, useState } from '../../vendor/preact.js';
 import { containerPath, get, post } from '../api.js';
-import { noteTime, now } from '../time.js';
+import { noteAnswer } from '../time.js';
 import { nameOf } from './items-identity.js';
 import { isMongo, put, partitionSteps } from './items-names.js';
 
@@ -55,7 +55,7 @@ async function ask(db, container, question, options) {
       token = undefined; // the cursor has gone after ten minutes
       continue;
     }
-    if (answer.now > now()) noteTime({ time: answer.now });
+    noteAnswer(answer.now);
     charge += answer.requestCharge ?? 0;
     rows.push(...answer.items.map((item, i) => rowOf(container, item, answer.lifetimes?.[i] ?? null)));
     token = answer.continuation;
