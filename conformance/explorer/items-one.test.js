@@ -165,6 +165,7 @@ test('a document of MongoDB keeps the types of what was not changed', async () =
   await page.getByLabel('Canonical extended JSON').check();
   await editor(page).getByText('"$numberDouble"').waitFor();
   await page.getByLabel('Canonical extended JSON').uncheck();
+  await editor(page).getByText('"$numberDouble"').first().waitFor({ state: 'detached' });
   await mayfly.api('PUT', `${shop}/visits/items/7`, { page: 'theirs', at: { $date: '2026-01-02T03:14:05Z' } });
   await write(editor(page), text);
   await page.getByRole('button', { name: 'Save' }).click();
