@@ -8,13 +8,17 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
@@ -309,6 +313,56 @@ func TestRunsOfOldSnapshots(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestUnreadableRun lets a walk over a run fail in the middle: what it has seen is not remembered as all that there is.
+func TestUnreadableRun(t *testing.T) {
+	toggle := &errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if strings.HasSuffix(op.Path, ".sst") && op.Kind.ReadOrWrite() == errorfs.OpIsRead {
+			return errorfs.ErrInjected
+		}
+		return nil
+	})}
+	e := start(t, Options{FS: errorfs.Wrap(vfs.NewMem(), toggle)})
+	e.remembered.always()
+	const n = (rememberedBytes - 1) / runEnd // more than a block has
+	apply(t, e, func(b *kv.Batch) {
+		for range n {
+			b.Set(runKey("p", rand.Uint64()), []byte{})
+		}
+	})
+	if err := e.Compact(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	s := snapshotOf(t, e)
+	if list, _ := walkRun(t, s, "p"); len(list) != n {
+		t.Fatalf("%d of %d keys", len(list), n)
+	}
+	if err := e.Shrink(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	it, seen := iterateRun(t, s, "p"), 0
+	for it.Next() {
+		seen++
+		toggle.On()
+	}
+	if it.Err() == nil || seen == 0 || seen == n {
+		t.Errorf("%d of %d keys, then %v", seen, n, it.Err())
+	}
+	if err := it.Close(); fault.KindOf(err) != fault.KindOf(it.Err()) {
+		t.Errorf("close: %v", err)
+	}
+	if runs := e.remembered.runs.Load(); runs != 0 {
+		t.Errorf("batches look for %d runs", runs)
+	}
+	toggle.Off()
+	if list, known := walkRun(t, s, "p"); len(list) != n || known {
+		t.Errorf("%d of %d keys, remembered: %v", len(list), n, known)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	stop(t, e)
 }
 
 // TestRunMoves moves over a run that is remembered as over one that is not.
