@@ -84,6 +84,7 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	}
 	number := e.newest.Load() + 1
 	e.remembered.change(b.Ops, number)
+	e.addKeys(b.Ops)
 	if err := e.publish(w, sync); err != nil {
 		return err
 	}

@@ -99,6 +99,7 @@ type Engine struct {
 	pauses     pauseWatch
 	cache      *pebble.Cache
 	remembered *remembered
+	absent     absent
 	shrunk     atomic.Uint64 // the value of newest at the end of the last Shrink
 	spent      sync.Mutex    // held while a log that is no longer needed is reused or emptied
 

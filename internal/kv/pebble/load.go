@@ -50,7 +50,7 @@ func (e *Engine) Load() kv.Load {
 	}
 	defer e.calls.Leave()
 	m := e.db.Metrics()
-	cached := m.BlockCache.Size + m.FileCache.Size + e.remembered.size()
+	cached := m.BlockCache.Size + m.FileCache.Size + e.remembered.size() + e.absent.size()
 	load := kv.Load{
 		DiskBytes:      m.DiskSpaceUsage(),
 		MemoryBytes:    m.MemTable.Size + m.MemTable.ZombieSize + uint64(cached),

@@ -137,11 +137,20 @@ func (e *Engine) get(from source, mark uint64, key []byte, use func(value []byte
 	if v := e.remembered.find(hash, key, mark); v != nil {
 		return true, use(v.value)
 	}
+	if e.absent.lacks(hash, key, mark) {
+		return false, nil
+	}
 	since := min(mark, e.newest.Load()) // before the read
-	return get(from, key, func(value []byte) error {
+	found, err := get(from, key, func(value []byte) error {
 		e.remembered.offer(hash, key, value, since)
 		return use(value)
 	})
+	if !found && err == nil {
+		if family := e.absent.missed(key); family != nil {
+			e.makeFilter(family)
+		}
+	}
+	return found, err
 }
 
 func get(from source, key []byte, use func(value []byte) error) (found bool, err error) {

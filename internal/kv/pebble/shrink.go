@@ -16,6 +16,7 @@ import (
 func (e *Engine) takeCache(o *pebble.Options) {
 	e.cache = pebble.NewCache(o.CacheSize)
 	e.remembered = newRemembered(o.CacheSize/rememberedShare, e.cache)
+	e.absent.limit = o.CacheSize / filterShare
 	o.Cache = e.cache
 }
 
@@ -31,7 +32,7 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		return nil // the disk is full or has failed: do not burden it
 	}
 	newest := e.newest.Load()
-	if e.shrunk.Load() == newest && e.cache.Size()+e.remembered.size() < smallCacheUse {
+	if e.shrunk.Load() == newest && e.cache.Size()+e.remembered.size()+e.absent.size() < smallCacheUse {
 		return nil
 	}
 	if e.shrunk.Load() != newest {
@@ -41,6 +42,9 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		e.shrunk.Store(newest)
 	}
 	e.remembered.forget()
+	e.mu.Lock()
+	e.absent.forget()
+	e.mu.Unlock()
 	e.cache.Reserve(math.MaxInt32)() // reserving all of it evicts all blocks
 	trimMalloc()
 	return nil

@@ -1,0 +1,283 @@
+package pebble
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/mayflydb/mayfly/internal/kv"
+)
+
+// A create looks up an id that is not there, which takes a tenth of its time: in every memtable, and in every table
+// that may have it. So where many gets find nothing, a filter in memory has the hashes of all keys, and what it lacks
+// does not exist. Filters are for families of keys. See DESIGN.md.
+
+const (
+	familyBytes = 8  // with which all keys of a family begin: those of one kind, in one range of a container
+	families    = 64 // that are watched at the same time
+
+	filterAfter = 512     // gets that found nothing before a filter is made
+	filterWalk  = 16      // keys to walk over for each of them, at most
+	filterKeys  = 1 << 16 // keys that a filter has room for, at least
+	filterMost  = 1 << 20 // keys to walk over, at most
+	filterShare = 20      // one part of the cache in this many, for all filters
+
+	bitsOfKey = 12
+	probes    = 7 // bits that a key sets, all in one cache line
+	lineWords = 8
+	mixer     = 0x9e3779b97f4a7c15
+)
+
+// absent knows of keys that they do not exist.
+type absent struct {
+	families [families]atomic.Pointer[family]
+	limit    int64 // of bytes
+	making   atomic.Bool
+}
+
+// A family has a filter if many gets find nothing.
+type family struct {
+	id     uint64
+	misses atomic.Int64 // gets that found nothing, without a filter
+	after  atomic.Int64 // so many of them a filter is made
+	used   atomic.Bool  // the filter, since room was needed
+	filter atomic.Pointer[filter]
+
+	// with the mutex of commits:
+	making bool     // a filter is being made,
+	added  []uint64 // which gets these hashes as well, of keys that were written meanwhile
+}
+
+// A filter has the hashes of all keys that a family has in any state from that after the batch with the number since
+// on, and of some that are gone. It is a Bloom filter in which all bits of a key are in one cache line.
+type filter struct {
+	since uint64
+	lines []atomic.Uint64
+	room  int // for further keys, with the mutex of commits
+}
+
+func newFilter(room int) *filter {
+	lines := room*bitsOfKey/(64*lineWords) + 1
+	return &filter{lines: make([]atomic.Uint64, lines*lineWords), room: room}
+}
+
+func (f *filter) size() int64 { return int64(len(f.lines)) * 8 }
+
+// line returns the line of a key, and what chooses its bits, nine for each.
+func (f *filter) line(hash uint64) (line []atomic.Uint64, choice uint64) {
+	at, _ := bits.Mul64(hash, uint64(len(f.lines)/lineWords))
+	return f.lines[at*lineWords:][:lineWords], hash * mixer
+}
+
+func (f *filter) add(hash uint64) {
+	line, choice := f.line(hash)
+	for range probes {
+		line[choice>>61].Or(1 << (choice >> 55 & 63))
+		choice <<= 9
+	}
+	f.room--
+}
+
+func (f *filter) lacks(hash uint64) bool {
+	line, choice := f.line(hash)
+	for range probes {
+		if line[choice>>61].Load()&(1<<(choice>>55&63)) == 0 {
+			return true
+		}
+		choice <<= 9
+	}
+	return false
+}
+
+// place is where a family is watched.
+func (a *absent) place(id uint64) *atomic.Pointer[family] { return &a.families[id*mixer>>32%families] }
+
+// family returns the family of a key, nil if it is not watched.
+func (a *absent) family(key []byte) *family {
+	if len(key) < familyBytes {
+		return nil
+	}
+	id := binary.BigEndian.Uint64(key)
+	if f := a.place(id).Load(); f != nil && f.id == id {
+		return f
+	}
+	return nil
+}
+
+// lacks reports whether it is known that a key does not exist in the state after the batch with the number mark.
+func (a *absent) lacks(hash uint64, key []byte, mark uint64) bool {
+	family := a.family(key)
+	if family == nil {
+		return false
+	}
+	f := family.filter.Load()
+	if f == nil || mark < f.since || !f.lacks(hash) {
+		return false
+	}
+	if !family.used.Load() {
+		family.used.Store(true)
+	}
+	return true
+}
+
+// missed notes that a get found nothing, and returns the family if it is to have a filter.
+func (a *absent) missed(key []byte) *family {
+	if len(key) < familyBytes {
+		return nil
+	}
+	id := binary.BigEndian.Uint64(key)
+	place := a.place(id)
+	f := place.Load()
+	if f == nil || f.id != id {
+		if f != nil && (f.used.Swap(false) || f.misses.Add(-1) > 0) {
+			return nil // the place has another one, which has more misses
+		}
+		mine := &family{id: id}
+		mine.after.Store(filterAfter)
+		if !place.CompareAndSwap(f, mine) {
+			return nil
+		}
+		f = mine
+	}
+	if f.filter.Load() != nil || f.misses.Add(1) < f.after.Load() {
+		return nil
+	}
+	return f
+}
+
+// size is how many bytes all filters have.
+func (a *absent) size() (bytes int64) {
+	for i := range a.families {
+		if f := a.families[i].Load(); f != nil {
+			if f := f.filter.Load(); f != nil {
+				bytes += f.size()
+			}
+		}
+	}
+	return bytes
+}
+
+// fits reports whether there is room for a filter. If need be, filters go that were not used since the last time.
+func (a *absent) fits(f *filter) bool {
+	if a.size()+f.size() <= a.limit {
+		return true
+	}
+	for i := range a.families {
+		if f := a.families[i].Load(); f != nil && !f.used.Swap(false) {
+			f.filter.Store(nil)
+		}
+	}
+	return a.size()+f.size() <= a.limit
+}
+
+// forget gives up all filters. It is called with the mutex of commits.
+func (a *absent) forget() {
+	for i := range a.families {
+		a.families[i].Store(nil)
+	}
+}
+
+// addKeys adds what a batch is about to write to filters. It is called with the mutex of commits, before the batch
+// becomes visible.
+func (e *Engine) addKeys(ops []kv.Op) {
+	for i := range ops {
+		if ops[i].Value == nil || ops[i].End != nil {
+			continue
+		}
+		family := e.absent.family(ops[i].Key)
+		if family == nil {
+			continue
+		}
+		f := family.filter.Load()
+		if f == nil && !family.making {
+			continue
+		}
+		hash := e.remembered.hash(ops[i].Key)
+		if family.making {
+			family.added = append(family.added, hash)
+		}
+		if f == nil || !f.lacks(hash) {
+			continue
+		}
+		if f.add(hash); f.room < 0 {
+			e.makeFilter(family) // a larger one, or one without what is gone
+		}
+	}
+}
+
+// makeFilter begins to make a filter for a family, if none is being made. Until there is one, the former remains.
+func (e *Engine) makeFilter(family *family) {
+	if !e.absent.making.CompareAndSwap(false, true) {
+		return
+	}
+	if !e.calls.Enter() {
+		e.absent.making.Store(false)
+		return
+	}
+	go func() {
+		defer e.calls.Leave()
+		defer e.absent.making.Store(false)
+		most := int64(filterMost)
+		if family.filter.Load() == nil {
+			most = min(most, filterWalk*family.misses.Load())
+		}
+		if !e.collectFilter(family, int(most)) {
+			family.filter.Store(nil)
+			family.after.Store(4 * max(filterAfter, family.misses.Load()))
+		}
+	}()
+}
+
+// collectFilter makes a filter, and reports whether the family has it now.
+func (e *Engine) collectFilter(family *family, most int) bool {
+	e.mu.Lock()
+	family.making = true
+	view, since := e.db.NewSnapshot(), e.newest.Load()
+	e.mu.Unlock()
+
+	hashes, ok := e.hashes(view, family.id, most)
+	if view.Close() != nil {
+		ok = false
+	}
+	f := newFilter(max(2*len(hashes), filterKeys))
+	f.since = since
+	for _, hash := range hashes {
+		f.add(hash)
+	}
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, hash := range family.added {
+		f.add(hash)
+	}
+	family.making, family.added = false, nil
+	family.filter.Store(nil)
+	if !ok || e.absent.place(family.id).Load() != family || !e.absent.fits(f) {
+		return false
+	}
+	family.filter.Store(f)
+	return true
+}
+
+// hashes returns those of all keys of a family, and reports whether there are at most so many.
+func (e *Engine) hashes(view *pebble.Snapshot, family uint64, most int) (list []uint64, ok bool) {
+	o := pebble.IterOptions{LowerBound: binary.BigEndian.AppendUint64(nil, family)}
+	if family < math.MaxUint64 {
+		o.UpperBound = binary.BigEndian.AppendUint64(nil, family+1)
+	}
+	it, err := view.NewIter(&o)
+	if err != nil {
+		return nil, false
+	}
+	for valid := it.First(); valid; valid = it.Next() {
+		if len(list) == most || e.closing.Err() != nil {
+			it.Close()
+			return nil, false
+		}
+		list = append(list, e.remembered.hash(it.Key()))
+	}
+	return list, it.Close() == nil
+}
