@@ -16,8 +16,9 @@ import (
 // does not exist. Filters are for families of keys. See DESIGN.md.
 
 const (
-	familyBytes = 8  // with which all keys of a family begin: those of one kind, in one range of a container
-	families    = 64 // that are watched at the same time
+	familyBytes = 8 // with which all keys of a family begin: those of one kind, in one range of a container
+	placeBits   = 6
+	families    = 1 << placeBits // that are watched at the same time
 
 	filterAfter = 512     // gets that found nothing before a filter is made
 	filterWalk  = 16      // keys to walk over for each of them, at most
@@ -34,8 +35,9 @@ const (
 // absent knows of keys that they do not exist.
 type absent struct {
 	families [families]atomic.Pointer[family]
-	limit    int64 // of bytes
-	making   atomic.Bool
+	limit    int64       // of bytes
+	making   atomic.Bool // a filter, one at a time
+	hand     int         // of the CLOCK over families: the next to give up its filter; with the mutex of commits
 }
 
 // A family has a filter if many gets find nothing.
@@ -43,7 +45,8 @@ type family struct {
 	id     uint64
 	misses atomic.Int64 // gets that found nothing, without a filter
 	after  atomic.Int64 // so many of them a filter is made
-	used   atomic.Bool  // the filter, since room was needed
+	stay   atomic.Int64 // gets of families with the same place that the family stays for
+	used   atomic.Bool  // the filter, since the hand or such a get came by
 	filter atomic.Pointer[filter]
 
 	// with the mutex of commits:
@@ -93,7 +96,9 @@ func (f *filter) lacks(hash uint64) bool {
 }
 
 // place is where a family is watched.
-func (a *absent) place(id uint64) *atomic.Pointer[family] { return &a.families[id*mixer>>32%families] }
+func (a *absent) place(id uint64) *atomic.Pointer[family] {
+	return &a.families[id*mixer>>(64-placeBits)]
+}
 
 // family returns the family of a key, nil if it is not watched.
 func (a *absent) family(key []byte) *family {
@@ -107,18 +112,18 @@ func (a *absent) family(key []byte) *family {
 	return nil
 }
 
-// lacks reports whether it is known that a key does not exist in the state after the batch with the number mark.
+// lacks reports whether it is known that a key does not exist in a snapshot with the mark, or in the newest state.
 func (a *absent) lacks(hash uint64, key []byte, mark uint64) bool {
-	family := a.family(key)
-	if family == nil {
+	in := a.family(key)
+	if in == nil {
 		return false
 	}
-	f := family.filter.Load()
+	f := in.filter.Load()
 	if f == nil || mark < f.since || !f.lacks(hash) {
 		return false
 	}
-	if !family.used.Load() {
-		family.used.Store(true)
+	if !in.used.Load() {
+		in.used.Store(true)
 	}
 	return true
 }
@@ -132,8 +137,8 @@ func (a *absent) missed(key []byte) *family {
 	place := a.place(id)
 	f := place.Load()
 	if f == nil || f.id != id {
-		if f != nil && (f.used.Swap(false) || f.misses.Add(-1) > 0) {
-			return nil // the place has another one, which has more misses
+		if f != nil && !f.leaves() {
+			return nil
 		}
 		mine := &family{id: id}
 		mine.after.Store(filterAfter)
@@ -142,10 +147,24 @@ func (a *absent) missed(key []byte) *family {
 		}
 		f = mine
 	}
-	if f.filter.Load() != nil || f.misses.Add(1) < f.after.Load() {
+	if f.filter.Load() != nil {
+		return nil
+	}
+	f.stay.Add(1)
+	if f.misses.Add(1) < f.after.Load() {
 		return nil
 	}
 	return f
+}
+
+// leaves reports whether a family gives up its place to another one, a key of which a get has not found: if such gets
+// are more than its own, or many while its filter is not used.
+func (f *family) leaves() bool {
+	if f.used.Swap(false) {
+		f.stay.Store(filterAfter)
+		return false
+	}
+	return f.stay.Add(-1) < 0
 }
 
 // size is how many bytes all filters have.
@@ -160,20 +179,22 @@ func (a *absent) size() (bytes int64) {
 	return bytes
 }
 
-// fits reports whether there is room for a filter. If need be, filters go that were not used since the last time.
+// fits reports whether there is room for a filter. If need be, filters go that were not used since the hand came by. It
+// is called with the mutex of commits.
 func (a *absent) fits(f *filter) bool {
-	if a.size()+f.size() <= a.limit {
-		return true
-	}
-	for i := range a.families {
-		if f := a.families[i].Load(); f != nil && !f.used.Swap(false) {
-			f.filter.Store(nil)
+	for range families {
+		if a.size()+f.size() <= a.limit {
+			return true
 		}
+		if old := a.families[a.hand].Load(); old != nil && !old.used.Swap(false) {
+			old.filter.Store(nil)
+		}
+		a.hand = (a.hand + 1) % families
 	}
 	return a.size()+f.size() <= a.limit
 }
 
-// forget gives up all filters. It is called with the mutex of commits.
+// forget gives up all filters.
 func (a *absent) forget() {
 	for i := range a.families {
 		a.families[i].Store(nil)
@@ -187,30 +208,31 @@ func (e *Engine) addKeys(ops []kv.Op) {
 		if ops[i].Value == nil || ops[i].End != nil {
 			continue
 		}
-		family := e.absent.family(ops[i].Key)
-		if family == nil {
+		in := e.absent.family(ops[i].Key)
+		if in == nil {
 			continue
 		}
-		f := family.filter.Load()
-		if f == nil && !family.making {
+		f := in.filter.Load()
+		if f == nil && !in.making {
 			continue
 		}
 		hash := e.remembered.hash(ops[i].Key)
-		if family.making {
-			family.added = append(family.added, hash)
+		if in.making {
+			in.added = append(in.added, hash)
 		}
 		if f == nil || !f.lacks(hash) {
 			continue
 		}
 		if f.add(hash); f.room < 0 {
-			e.makeFilter(family) // a larger one, or one without what is gone
+			e.makeFilter(in) // a larger one, or one without what is gone
 		}
 	}
 }
 
 // makeFilter begins to make a filter for a family, if none is being made. Until there is one, the former remains.
-func (e *Engine) makeFilter(family *family) {
-	if !e.absent.making.CompareAndSwap(false, true) {
+func (e *Engine) makeFilter(of *family) {
+	most := min(filterMost, e.absent.limit*8/bitsOfKey/2) // of which there may be twice as many
+	if most < filterKeys/2 || !e.absent.making.CompareAndSwap(false, true) {
 		return
 	}
 	if !e.calls.Enter() {
@@ -220,25 +242,26 @@ func (e *Engine) makeFilter(family *family) {
 	go func() {
 		defer e.calls.Leave()
 		defer e.absent.making.Store(false)
-		most := int64(filterMost)
-		if family.filter.Load() == nil {
-			most = min(most, filterWalk*family.misses.Load())
+		if of.filter.Load() == nil {
+			most = min(most, filterWalk*of.misses.Load())
 		}
-		if !e.collectFilter(family, int(most)) {
-			family.filter.Store(nil)
-			family.after.Store(4 * max(filterAfter, family.misses.Load()))
+		if !e.collectFilter(of, int(most)) {
+			of.after.Store(4 * max(filterAfter, of.misses.Load()))
 		}
 	}()
 }
 
-// collectFilter makes a filter, and reports whether the family has it now.
-func (e *Engine) collectFilter(family *family, most int) bool {
+// collectFilter makes a filter, unless a family has more keys than most, and reports whether the family has it now.
+func (e *Engine) collectFilter(of *family, most int) bool {
 	e.mu.Lock()
-	family.making = true
-	view, since := e.db.NewSnapshot(), e.newest.Load()
+	of.making = true
+	e.mu.Unlock()
+	view := e.db.NewSnapshot() // may wait for a lock of Pebble, so without the mutex
+	e.mu.Lock()
+	since := e.newest.Load() // the view has no later batch
 	e.mu.Unlock()
 
-	hashes, ok := e.hashes(view, family.id, most)
+	hashes, ok := e.hashes(view, of.id, most)
 	if view.Close() != nil {
 		ok = false
 	}
@@ -250,30 +273,36 @@ func (e *Engine) collectFilter(family *family, most int) bool {
 
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, hash := range family.added {
-		f.add(hash)
+	for _, hash := range of.added {
+		if f.lacks(hash) {
+			f.add(hash)
+		}
 	}
-	family.making, family.added = false, nil
-	family.filter.Store(nil)
-	if !ok || e.absent.place(family.id).Load() != family || !e.absent.fits(f) {
+	of.making, of.added = false, nil
+	of.filter.Store(nil)
+	if !ok || e.absent.place(of.id).Load() != of || !e.absent.fits(f) {
 		return false
 	}
-	family.filter.Store(f)
+	of.misses.Store(0)
+	of.after.Store(int64(max(filterAfter, len(hashes)/filterWalk))) // once it had to go
+	of.stay.Store(filterAfter)
+	of.used.Store(true)
+	of.filter.Store(f)
 	return true
 }
 
 // hashes returns those of all keys of a family, and reports whether there are at most so many.
-func (e *Engine) hashes(view *pebble.Snapshot, family uint64, most int) (list []uint64, ok bool) {
-	o := pebble.IterOptions{LowerBound: binary.BigEndian.AppendUint64(nil, family)}
-	if family < math.MaxUint64 {
-		o.UpperBound = binary.BigEndian.AppendUint64(nil, family+1)
+func (e *Engine) hashes(view *pebble.Snapshot, id uint64, most int) (list []uint64, ok bool) {
+	o := pebble.IterOptions{LowerBound: binary.BigEndian.AppendUint64(nil, id)}
+	if id < math.MaxUint64 {
+		o.UpperBound = binary.BigEndian.AppendUint64(nil, id+1)
 	}
 	it, err := view.NewIter(&o)
 	if err != nil {
 		return nil, false
 	}
 	for valid := it.First(); valid; valid = it.Next() {
-		if len(list) == most || e.closing.Err() != nil {
+		if len(list) >= most || e.closing.Err() != nil {
 			it.Close()
 			return nil, false
 		}

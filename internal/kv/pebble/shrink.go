@@ -42,9 +42,7 @@ func (e *Engine) Shrink(ctx context.Context) error {
 		e.shrunk.Store(newest)
 	}
 	e.remembered.forget()
-	e.mu.Lock()
 	e.absent.forget()
-	e.mu.Unlock()
 	e.cache.Reserve(math.MaxInt32)() // reserving all of it evicts all blocks
 	trimMalloc()
 	return nil
