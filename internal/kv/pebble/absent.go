@@ -291,7 +291,8 @@ func (e *Engine) collectFilter(of *family, most int) bool {
 	return true
 }
 
-// hashes returns those of all keys of a family, and reports whether there are at most so many.
+// hashes returns those of all keys of a family, and reports whether it has found all of them, and not more than most.
+// Where keys cannot be read there is no filter, and a get of such a key reports the error.
 func (e *Engine) hashes(view *pebble.Snapshot, id uint64, most int) (list []uint64, ok bool) {
 	o := pebble.IterOptions{LowerBound: binary.BigEndian.AppendUint64(nil, id)}
 	if id < math.MaxUint64 {

@@ -172,6 +172,36 @@ func TestAbsentSizes(t *testing.T) {
 	}
 }
 
+// TestAbsentUnreadable: a walk that cannot read all keys makes no filter.
+func TestAbsentUnreadable(t *testing.T) {
+	e, reads := unreadableEngine(t)
+	setMany(t, e, testFamily, 0, 10_000)
+	if err := e.Compact(t.Context(), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Shrink(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e.absent.missed([]byte(testFamily))
+	f := e.absent.family([]byte(testFamily))
+	for _, fail := range []bool{true, false} {
+		f.misses.Store(filterMost)
+		if fail {
+			reads.On()
+		}
+		e.makeFilter(f)
+		if made := waitForFilter(e, testFamily); (made == nil) != fail {
+			t.Errorf("reads fail: %v, a filter: %v", fail, made != nil)
+		}
+		reads.Off()
+		if !has(t, e, testFamily+"0009999") {
+			t.Errorf("reads fail: %v, and then a key is missing", fail)
+		}
+	}
+	e.makeFilter(f) // which does not keep Close from ending
+	stop(t, e)
+}
+
 // TestAbsentPlaces: of families with the same place, the one with more misses has it, and one whose filter is used.
 func TestAbsentPlaces(t *testing.T) {
 	e := absentEngine(t)

@@ -49,7 +49,7 @@ type Options struct {
 	// newest ones, still in order and each as a whole.
 	NoSync bool
 	// CacheBytes limits block cache, memtables and the values that are remembered, with their texts, together; 0 means
-	// 160 MiB on disk, 48 MiB in memory.
+	// 160 MiB on disk, 48 MiB in memory. Filters for keys that do not exist may take a twentieth of it in addition.
 	CacheBytes int64
 	// SeparateValues keeps values of at least this many bytes in files apart
 	// from the keys, so that compactions move them less often; 0 keeps all values

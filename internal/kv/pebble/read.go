@@ -146,8 +146,8 @@ func (e *Engine) get(from source, mark uint64, key []byte, use func(value []byte
 		return use(value)
 	})
 	if !found && err == nil {
-		if family := e.absent.missed(key); family != nil {
-			e.makeFilter(family)
+		if of := e.absent.missed(key); of != nil {
+			e.makeFilter(of)
 		}
 	}
 	return found, err

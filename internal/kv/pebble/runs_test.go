@@ -315,15 +315,21 @@ func TestRunsOfOldSnapshots(t *testing.T) {
 	}
 }
 
-// TestUnreadableRun lets a walk over a run fail in the middle: what it has seen is not remembered as all that there is.
-func TestUnreadableRun(t *testing.T) {
-	toggle := &errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
+// unreadableEngine is an engine whose tables cannot be read while the toggle is on.
+func unreadableEngine(tb testing.TB) (e *Engine, reads *errorfs.Toggle) {
+	tb.Helper()
+	reads = &errorfs.Toggle{Injector: errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if strings.HasSuffix(op.Path, ".sst") && op.Kind.ReadOrWrite() == errorfs.OpIsRead {
 			return errorfs.ErrInjected
 		}
 		return nil
 	})}
-	e := start(t, Options{FS: errorfs.Wrap(vfs.NewMem(), toggle)})
+	return start(tb, Options{FS: errorfs.Wrap(vfs.NewMem(), reads)}), reads
+}
+
+// TestUnreadableRun lets a walk over a run fail in the middle: what it has seen is not remembered as all that there is.
+func TestUnreadableRun(t *testing.T) {
+	e, reads := unreadableEngine(t)
 	e.remembered.always()
 	const n = (rememberedBytes - 1) / runEnd // more than a block has
 	apply(t, e, func(b *kv.Batch) {
@@ -344,7 +350,7 @@ func TestUnreadableRun(t *testing.T) {
 	it, seen := iterateRun(t, s, "p"), 0
 	for it.Next() {
 		seen++
-		toggle.On()
+		reads.On()
 	}
 	if it.Err() == nil || seen == 0 || seen == n {
 		t.Errorf("%d of %d keys, then %v", seen, n, it.Err())
@@ -355,7 +361,7 @@ func TestUnreadableRun(t *testing.T) {
 	if runs := e.remembered.runs.Load(); runs != 0 {
 		t.Errorf("batches look for %d runs", runs)
 	}
-	toggle.Off()
+	reads.Off()
 	if list, known := walkRun(t, s, "p"); len(list) != n || known {
 		t.Errorf("%d of %d keys, remembered: %v", len(list), n, known)
 	}
