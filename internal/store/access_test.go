@@ -385,6 +385,7 @@ func accessDefinition(ttl expiry.TTL) catalog.Definition {
 	def.Indexing.Composite = [][]catalog.CompositePath{
 		{{Path: "/a"}, {Path: "/b", Descending: true}},
 		{{Path: "/n/x", Descending: true}, {Path: "/a", Descending: true}, {Path: "/b"}},
+		{{Path: "/pk"}, {Path: "/sub", Descending: true}, {Path: "/a"}},
 	}
 	return def
 }
@@ -501,7 +502,7 @@ func (p *wanderer) bound(stamp bool) *access.Bound {
 func (p *wanderer) span() access.Range {
 	x := access.Range{}
 	if p.rng.IntN(4) == 0 {
-		x.Composite = 1 + p.rng.IntN(2)
+		x.Composite = 1 + p.rng.IntN(len(p.ref.composite))
 		for range p.rng.IntN(len(p.ref.composite[x.Composite-1]) + 1) {
 			x.Equal = append(x.Equal, value(p.small()))
 		}
@@ -564,6 +565,12 @@ func (p *wanderer) selection() (a access.Access) {
 		return access.Access{Of: &access.Filter{Scope: scope, Set: p.set(3)}}
 	}
 	w := access.Walk{Scope: scope, Range: p.span(), Reverse: p.rng.IntN(2) == 0}
+	if partition, ok := scope.(access.Partition); ok && p.rng.IntN(2) == 0 {
+		w.Range = access.Range{Composite: len(p.ref.composite), Equal: partition}
+		if len(partition) == 2 {
+			w.Range.Low, w.Range.High = p.bound(false), p.bound(false)
+		}
+	}
 	if w.Range.Composite == 0 {
 		w.Range.Path = walkPaths[p.rng.IntN(len(walkPaths))]
 		if p.rng.IntN(3) > 0 {

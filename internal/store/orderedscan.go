@@ -51,7 +51,7 @@ func (r *reading) scanOrdered(of *access.Walk) error {
 // When they are few, and their square is below the number of documents in the container, it
 // is cheaper to load and sort them than to look for twenty of them among the entries.
 func (w *orderedScan) narrowDown() error {
-	if w.set == nil && w.scope == nil {
+	if w.set == nil && (w.scope == nil || w.inScope()) {
 		return nil
 	}
 	w.collected = 2 * costs.filter
@@ -75,6 +75,23 @@ func (w *orderedScan) narrowDown() error {
 	w.among = &sorted{numbers: numbers}
 	w.few = n <= uint64(costs.few) || n*n <= counter.Documents
 	return nil
+}
+
+// inScope reports whether the walk leaves out other partitions by itself, but for values that entries have in part: the
+// columns of its index that have one value each are those of the partition key, or more.
+func (w *orderedScan) inScope() bool {
+	partition, one := w.scope.(access.Partition)
+	over, ok := w.entries(&w.of.Range)
+	if !one || !ok {
+		return false
+	}
+	fixed := over.columns[:len(w.of.Range.Equal)]
+	for _, path := range w.v.PartitionPaths()[:len(partition)] {
+		if !slices.ContainsFunc(fixed, func(c column) bool { return slices.Equal(c.path, path) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // overEntries visits the documents that have entries, and those that have no value: before

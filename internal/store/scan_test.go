@@ -18,10 +18,11 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// composites indexes all paths and has one composite index, /a ASC, /b DESC.
+// composites indexes all paths and has two composite indexes: /a ASC, /b DESC, and /pk ASC, /a ASC.
 func composites() catalog.Definition {
 	def := definition(expiry.Never)
-	def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/a"}, {Path: "/b", Descending: true}}}
+	def.Indexing.Composite = [][]catalog.CompositePath{{{Path: "/a"}, {Path: "/b", Descending: true}},
+		{{Path: "/pk"}, {Path: "/a"}}}
 	return def
 }
 
@@ -83,6 +84,12 @@ var forms = []struct {
 	{"walk of a composite index", along(access.Walk{Range: access.Range{Composite: 1}}), "f c e a b d", true},
 	{"walk of a composite index in reverse", along(access.Walk{Range: access.Range{Composite: 1}, Reverse: true}),
 		"d b a e c f", true},
+	{"walk of a composite index in its partition", inPartition("q", along(access.Walk{
+		Range: access.Range{Composite: 2, Equal: []doc.Value{doc.String("q")}}})), "f e d", true},
+	{"walk of a composite index in another partition", inPartition("p", along(access.Walk{
+		Range: access.Range{Composite: 2, Equal: []doc.Value{doc.String("q")}}})), "", true},
+	{"walk of a composite index and a set in its partition", inPartition("q", along(access.Walk{Set: is("2", "b"),
+		Range: access.Range{Composite: 2, Equal: []doc.Value{doc.String("q")}, Low: closedAt("1")}})), "e", true},
 	{"walk of a set",
 		along(access.Walk{Range: access.Range{Path: at("a")}, Reverse: true, Set: some(is("2", "b"), is("2", "a"))}),
 		"b e c", true},
@@ -597,5 +604,35 @@ func TestOrderOfEntries(t *testing.T) {
 	}
 	if access.MaxSortBytes != keys.MaxStringBytes {
 		t.Error("entries keep another length of strings")
+	}
+}
+
+// TestOrderInPartition reads as many documents of a partition as are asked for, if a composite index has the partition
+// key and the order, and not those of the partition or of the container.
+func TestOrderInPartition(t *testing.T) {
+	w := newWorld(t, composites())
+	const each, first = 400, 5
+	for i := range each {
+		for _, pk := range []string{"p", "q"} {
+			_, err := w.write(w.put(store.Create, pk, fmt.Sprint(i), fmt.Sprintf(`"a":%d`, i*7%each)))
+			w.ok(err)
+		}
+	}
+	for _, reverse := range []bool{false, true} {
+		a := inPartition("q", along(access.Walk{Reverse: reverse,
+			Range: access.Range{Composite: 2, Equal: []doc.Value{doc.String("q")}}}))
+		a.Stats = &access.Stats{}
+		for i, r := range w.rows(a, first) {
+			want := int64(i)
+			if reverse {
+				want = each - 1 - want
+			}
+			if got, _ := doc.AsInt(doc.Lookup(r.Body, "a")); got != want {
+				t.Errorf("reverse %v: document %d has %d, want %d", reverse, i, got, want)
+			}
+		}
+		if n := a.Stats.Documents; n > 2*first {
+			t.Errorf("reverse %v: %d documents were read for %d", reverse, n, first)
+		}
 	}
 }

@@ -27,9 +27,16 @@ import (
 var benchItems = flag.String("items", "1000,10000,100000",
 	"sizes of the containers that BenchmarkQuery asks, each a multiple of 1,000")
 
-// benchContainer indexes every path but two: a note, and the long text.
-const benchContainer = `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":-1,
-	"indexingPolicy":{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/note/?"},{"path":"/text/?"}]}}`
+// benchContainer indexes every path but two: a note, and the long text. With composite, it has an index of the scores
+// in each partition.
+func benchContainer(composite bool) string {
+	text := `{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2},"defaultTtl":-1,
+		"indexingPolicy":{"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/note/?"},{"path":"/text/?"}]`
+	if composite {
+		text += `,"compositeIndexes":[[{"path":"/pk"},{"path":"/score"}]]`
+	}
+	return text + `}}`
+}
 
 // A queryBench is a container of items of 1 KiB, on disk under the engine's default
 // options. With cgo its cache holds the records of 100,000 items, but not all of the indexes too.
@@ -38,11 +45,12 @@ type queryBench struct {
 	engine    *pebble.Engine
 	container *catalog.Container
 	count     int
+	keys      int // of partitions
 	random    *rand.Rand
 }
 
 // newQueryBench creates items and compacts them, as the engine would do in time.
-func newQueryBench(b *testing.B, count int) *queryBench {
+func newQueryBench(b *testing.B, count, keys int, definition string) *queryBench {
 	b.Helper()
 	ctx := context.Background()
 	engine, err := pebble.Open(pebble.Options{Dir: b.TempDir(), NoSync: true})
@@ -56,11 +64,11 @@ func newQueryBench(b *testing.B, count int) *queryBench {
 		must(b, engine.Close())
 	})
 	l := &queryBench{testAPI: &testAPI{t: b, clock: clock.NewVirtual(testStart)}, engine: engine, count: count,
-		random: rand.New(rand.NewPCG(1, 2))}
+		keys: keys, random: rand.New(rand.NewPCG(1, 2))}
 	l.api, err = New(Options{Catalog: cat, Store: st, Clock: l.clock, Keys: ringOf(b, testKey)})
 	must(b, err)
 	l.do("POST", "/dbs", `{"id":"d"}`).want(201)
-	l.do("POST", "/dbs/d/colls", benchContainer).want(201)
+	l.do("POST", "/dbs/d/colls", definition).want(201)
 	db, err := cat.Database("d")
 	must(b, err)
 	l.container, err = cat.Container(db, "c")
@@ -78,9 +86,9 @@ func newQueryBench(b *testing.B, count int) *queryBench {
 	return l
 }
 
-// item is the i-th item. For each value of pk, group, batch and note there are 100, 100, 100 and 10 items. Those of a
-// partition and of a group are spread over the whole container, those of a batch were created together. No two items
-// have the same score, and neighbours have distant scores.
+// item is the i-th item. For each value of group, batch and note there are 100, 100 and 10 items. Those of a partition
+// and of a group are spread over the whole container, those of a batch were created together. No two items have the same
+// score, and neighbours have distant scores.
 func (l *queryBench) item(i int) store.Op {
 	pk, id := l.partition(i), fmt.Sprint("item-", i)
 	text := fmt.Appendf(nil,
@@ -98,7 +106,7 @@ func (l *queryBench) item(i int) store.Op {
 	return store.Op{Verb: store.Create, Key: store.Key{Partition: []doc.Value{doc.String(pk)}, ID: id}, Body: body}
 }
 
-func (l *queryBench) partition(i int) string { return fmt.Sprint("customer-", i%(l.count/100)) }
+func (l *queryBench) partition(i int) string { return fmt.Sprint("customer-", i%l.keys) }
 
 // A benchQuery is a query that runs repeatedly with different parameters @v. Its values have a stride that leads from
 // one end of the container to the other.
@@ -133,7 +141,7 @@ func BenchmarkQuery(b *testing.B) {
 		count, err := strconv.Atoi(size)
 		must(b, err)
 		b.Run("items="+size, func(b *testing.B) {
-			l := newQueryBench(b, count)
+			l := newQueryBench(b, count, count/100, benchContainer(false))
 			for _, c := range benchQueries(count) {
 				b.Run(c.name, func(b *testing.B) { l.ask(b, c, l.inProcess) })
 			}
@@ -145,6 +153,21 @@ func BenchmarkQuery(b *testing.B) {
 			})
 			b.Run("raw", l.raw)
 		})
+	}
+}
+
+// BenchmarkOrderInPartition asks for the first 20 items of a partition that is a tenth of its container, with and without
+// a composite index that begins with the partition key.
+func BenchmarkOrderInPartition(b *testing.B) {
+	for size := range strings.SplitSeq(*benchItems, ",") {
+		count, err := strconv.Atoi(size)
+		must(b, err)
+		for _, composite := range []bool{false, true} {
+			b.Run(fmt.Sprintf("items=%d/composite=%v", count/10, composite), func(b *testing.B) {
+				l := newQueryBench(b, count, 10, benchContainer(composite))
+				l.ask(b, benchQuery{"order in a partition", `SELECT TOP 20 * FROM c ORDER BY c.score`, 10, 20}, l.inProcess)
+			})
+		}
 	}
 }
 

@@ -41,15 +41,15 @@ func follows(columns []access.Column, keys []sortKey, reverse bool) bool {
 	return true
 }
 
-// compositeOrder walks a composite index that has the order of the query: after columns that the filter fixes, or
-// from its start if the filter leaves many documents.
+// compositeOrder walks a composite index that has the order of the query: after columns that the filter or the
+// partition fixes, or from its start if the filter leaves many documents. In a partition, these columns have to be
+// those of the partition key; otherwise sorting in memory is cheaper.
 func (b *builder) compositeOrder() bool {
-	if b.inMemory || b.chosen() || b.inPartition() {
+	if b.inMemory || b.chosen() {
 		return false
 	}
 	for _, m := range []*compositeMatch{b.behind, b.matched} {
-		if m != nil && m.reverse == b.plan.Order.Ties && !b.fixedBeside(m) {
-			b.walkComposite(m)
+		if m != nil && m.reverse == b.plan.Order.Ties && !b.fixedBeside(m) && b.walkComposite(m) {
 			return true
 		}
 	}
@@ -62,47 +62,74 @@ func (b *builder) fixedBeside(m *compositeMatch) bool {
 		return false
 	}
 	first := b.env.Schema.Composite[m.ordinal][0].Path
-	if _, ok := b.pointAt(first); ok {
+	if _, ok := b.fixedAt(first); ok {
 		return false
 	}
 	return slices.ContainsFunc(b.usable(), func(c condition) bool { return c.selective() })
 }
 
-// behindFixed finds the composite index in which the filter fixes the most leading columns, and the next columns have
-// the order.
+// behindFixed finds the composite index with the most leading columns that the filter or the partition fixes, and whose
+// next columns have the order. One with the whole partition key is better than others.
 func (b *builder) behindFixed() *compositeMatch {
 	var best *compositeMatch
+	bestNamed := 0
 	for i, columns := range b.env.Schema.Composite {
 		equal := len(columns) - len(b.keys)
-		if equal < 1 || best != nil && equal <= best.equal || slices.ContainsFunc(columns,
-			func(c access.Column) bool { return system(c.Path) }) ||
+		if equal < 1 || slices.ContainsFunc(columns, func(c access.Column) bool { return system(c.Path) }) ||
 			!b.fixed(columns[:equal]) {
+			continue
+		}
+		named := b.partitionIn(columns[:equal])
+		if best != nil && (named < bestNamed || named == bestNamed && equal <= best.equal) {
 			continue
 		}
 		for _, reverse := range []bool{false, true} {
 			if follows(columns[equal:], b.keys, reverse) {
-				best = &compositeMatch{ordinal: i, equal: equal, reverse: reverse}
+				best, bestNamed = &compositeMatch{ordinal: i, equal: equal, reverse: reverse}, named
 			}
 		}
 	}
 	return best
 }
 
-// fixed reports that the filter allows only one value in each column.
+// partitionIn is the number of leading paths of the partition key among the columns.
+func (b *builder) partitionIn(columns []access.Column) int {
+	paths := b.env.Schema.Partition
+	n := slices.IndexFunc(paths, func(p access.Path) bool {
+		return !slices.ContainsFunc(columns, func(c access.Column) bool { return slices.Equal(c.Path, p) })
+	})
+	if n < 0 {
+		return len(paths)
+	}
+	return n
+}
+
+// fixed reports that the filter or the partition allows only one value in each column.
 func (b *builder) fixed(columns []access.Column) bool {
 	return !slices.ContainsFunc(columns, func(c access.Column) bool {
-		_, ok := b.pointAt(c.Path)
+		_, ok := b.fixedAt(c.Path)
 		return !ok
 	})
 }
 
-func (b *builder) walkComposite(m *compositeMatch) {
+// walkComposite walks a composite index, unless it has documents of many partitions and the query is about one. Other
+// indexes with single values narrow the walk.
+func (b *builder) walkComposite(m *compositeMatch) bool {
 	columns, equal := b.env.Schema.Composite[m.ordinal], m.equal
 	for equal < len(columns)-1 && b.fixed(columns[equal:equal+1]) {
 		equal++
 	}
-	b.plan.Access.Of = &access.Walk{Scope: b.in(), Range: b.compositeRange(m.ordinal, equal), Reverse: m.reverse}
+	if partition, ok := b.partition(); ok && b.partitionIn(columns[:equal]) < len(partition) {
+		return false
+	}
+	w := &access.Walk{Scope: b.in(), Range: b.compositeRange(m.ordinal, equal), Reverse: m.reverse}
+	if beside := slices.DeleteFunc(b.usable(), func(c condition) bool { return !c.selective() }); len(beside) > 0 {
+		narrow := b.take(beside)
+		w.Set = narrow.set()
+	}
+	b.plan.Access.Of = w
 	b.plan.Indexes.UsedComposite = append(b.plan.Indexes.UsedComposite, columnTexts(columns))
+	return true
 }
 
 // compositeRange is a range in a composite index whose first columns the filter fixes. The filter's range on the next
@@ -111,7 +138,7 @@ func (b *builder) compositeRange(ordinal, equal int) access.Range {
 	columns := b.env.Schema.Composite[ordinal]
 	r := access.Range{Composite: ordinal + 1}
 	for _, c := range columns[:equal] {
-		v, _ := b.pointAt(c.Path)
+		v, _ := b.fixedAt(c.Path)
 		r.Equal = append(r.Equal, v)
 	}
 	if next, ok := b.rangeAt(columns[equal].Path); ok {
@@ -172,7 +199,7 @@ func (b *builder) told(columns []access.Column) int {
 		if system(c.Path) {
 			return n
 		}
-		if _, ok := b.pointAt(c.Path); ok {
+		if _, ok := b.fixedAt(c.Path); ok {
 			n++
 			continue
 		}

@@ -75,6 +75,21 @@ func (b *builder) pointAt(path access.Path) (doc.Value, bool) {
 	return doc.Value{}, false
 }
 
+// fixedAt is the only scalar value that the filter or the partition allows at a path.
+func (b *builder) fixedAt(path access.Path) (doc.Value, bool) {
+	if v, ok := b.pointAt(path); ok {
+		return v, true
+	}
+	partition, _ := b.partition()
+	for i, v := range partition {
+		if slices.Equal(b.env.Schema.Partition[i], path) && !doc.IsUndefined(v) && doc.RankOf(v) < doc.RankArray &&
+			!sharesPartition(v) {
+			return v, true
+		}
+	}
+	return doc.Value{}, false
+}
+
 // pointLookup converts equality with ids, in one partition, to lookups of the documents.
 func (b *builder) pointLookup() bool {
 	partition, ok := b.partition()
