@@ -4,7 +4,11 @@
 // It reads nothing itself.
 package access
 
-import "github.com/mayflydb/mayfly/internal/doc"
+import (
+	"errors"
+
+	"github.com/mayflydb/mayfly/internal/doc"
+)
 
 // An Access is a walk over documents of one container.
 type Access struct {
@@ -19,10 +23,18 @@ type Access struct {
 	// another order than that of the selection, and without positions. After is nil.
 	Unordered bool
 
+	// First, when above 0, says that the caller needs about so many documents of a Walk in a whole partition, and could
+	// read all of the partition and sort them instead. Scan may then fail with ErrLong, before the first document or
+	// after any.
+	First int
+
 	// After resumes behind a Position that a walk over the same selection gave. Nil
 	// starts at the beginning.
 	After Position
 }
+
+// ErrLong ends a walk with First that costs more than to read and sort all documents of its partition.
+var ErrLong = errors.New("access: the walk is longer than reading the partition")
 
 // A Selection is one kind of access: a Scope (a Partition or a *Span), a *Lookup, a
 // *Filter, a *Walk or *IndexScans. Each says in which order its documents come.

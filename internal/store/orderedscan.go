@@ -21,6 +21,8 @@ type orderedScan struct {
 	shown   int     // columns that positions have
 	among   *sorted // the only numbers to visit, nil for all
 	few     bool    // among is short enough to sort its documents by value
+	brief   bool    // the walk may fail with access.ErrLong, when nothing is left
+	left    int     // entries that it may still pass, see pass
 	after   []doc.Value
 	reached uint64 // the number of the position, which has the values after; of the feed, its place
 	values  []doc.Value
@@ -53,6 +55,9 @@ func (r *reading) scanOrdered(of *access.Walk) error {
 func (w *orderedScan) narrowDown() error {
 	if w.set == nil && (w.scope == nil || w.inScope()) {
 		return nil
+	}
+	if w.first > 0 && w.set == nil && w.whole {
+		return w.expect()
 	}
 	w.collected = 2 * costs.filter
 	l, err := w.narrowed()
@@ -99,6 +104,9 @@ func (w *orderedScan) inScope() bool {
 func (w *orderedScan) overEntries() error {
 	absent := w.of.Absent && w.of.Range.Composite == 0
 	inAbsent := len(w.after) == 1 && doc.IsUndefined(w.after[0])
+	if w.brief && absent && (inAbsent || !w.of.Reverse) {
+		return access.ErrLong // to look for absent values is to read the partition
+	}
 	missing := w.among
 	if _, ok := w.entries(&w.of.Range); !ok {
 		return errIndexChanged // now, rather than after a search for absent values
@@ -130,6 +138,9 @@ func (w *orderedScan) overEntries() error {
 		}
 	}
 	if absent && w.of.Reverse {
+		if w.brief {
+			return access.ErrLong
+		}
 		return w.absentDown(inAbsent)
 	}
 	return nil
@@ -176,7 +187,7 @@ func (w *orderedScan) alongEntries() error {
 	ahead := w.lookAhead(func(_ []byte, number uint64) error { return w.stop(number) })
 	err := w.along(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
 		if w.among != nil && !w.among.has(number) {
-			return nil
+			return w.pass(1)
 		}
 		return ahead.see(nil, number)
 	})
@@ -189,8 +200,11 @@ func (w *orderedScan) alongEntries() error {
 // stop hands out the document that an entry leads to, if it is alive and selected.
 func (w *orderedScan) stop(number uint64) error {
 	h, body, alive, err := w.record(number)
-	if err != nil || !alive || !w.selected(body) {
+	if err != nil {
 		return err
+	}
+	if !alive || !w.selected(body) {
+		return w.pass(costs.perNumber)
 	}
 	w.values = w.values[:0]
 	if w.stamps {

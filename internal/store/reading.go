@@ -23,6 +23,7 @@ type reading struct {
 	scope     access.Scope     // limits of, nil for the whole container
 	set       access.Set       // narrows of, nil for none
 	after     access.Position
+	first     int             // how many documents the caller needs, 0 if that is not known; see firstscan.go
 	layout    *catalog.State  // its ranges are those of the snapshot
 	ranges    []catalog.Range // that the selection has documents in
 	rng       keys.Range      // of the range that it is in
@@ -65,8 +66,8 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 
 // prepare finds out what a reading needs, before it takes its snapshot.
 func (s *Store) prepare(ctx context.Context, v catalog.View, a access.Access) *reading {
-	r := &reading{ctx: ctx, s: s, v: v, layout: v.State, of: a.Of, after: a.After, collected: costs.collected,
-		stats: a.Stats}
+	r := &reading{ctx: ctx, s: s, v: v, layout: v.State, of: a.Of, after: a.After, first: a.First,
+		collected: costs.collected, stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted
 	}

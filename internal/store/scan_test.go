@@ -636,3 +636,72 @@ func TestOrderInPartition(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstOfPartition reads the first documents of a large partition along the entries of all partitions, unless those
+// of the partition are too far from the start.
+func TestFirstOfPartition(t *testing.T) {
+	defer store.Frugal(8)()
+	for _, c := range []struct {
+		name      string
+		in        int  // documents of the partition
+		others    int  // documents of another one
+		before    bool // those come first, else they are in between
+		first     int
+		long      bool
+		documents uint64 // that may be read
+	}{
+		{"few", 8, 0, false, 2, true, 0},
+		{"listed", 16, 48, false, 2, false, 2},
+		{"listed, and rare", 60, 3_000, false, 2, true, 0},
+		{"listed, behind the others", 30, 300, true, 2, true, 0},
+		{"listed, and too many wanted", 60, 60, false, 40, true, 0},
+		{"not listed", 100, 100, false, 2, false, 4},
+		{"not listed, behind the others", 100, 200, true, 2, true, 40},
+	} {
+		for _, path := range []string{"a", "_ts"} {
+			t.Run(c.name+"/"+path, func(t *testing.T) {
+				w := newWorld(t, composites())
+				put := func(pk string, n int) {
+					w.now++
+					_, err := w.write(w.put(store.Create, pk, fmt.Sprint(w.now), fmt.Sprintf(`"a":%d`, n)))
+					w.ok(err)
+				}
+				for i := range c.in {
+					put("q", i)
+					for range c.others / c.in {
+						if !c.before {
+							put("p", i)
+						}
+					}
+				}
+				for i := range c.others {
+					if c.before { // in reverse, these come first
+						put("p", c.in+i)
+					}
+				}
+				a := inPartition("q", walkOf(path, reversed))
+				if path == "a" {
+					a = inPartition("q", walkOf(path, absentLast))
+				}
+				a.First, a.Stats = c.first, &access.Stats{}
+				n, long := 0, false
+				for d, err := range w.store.Scan(context.Background(), w.view(), a) {
+					if long = err == access.ErrLong; long {
+						break
+					}
+					w.ok(err)
+					if pk, _ := doc.AsString(doc.Lookup(d.Body, "pk")); pk != "q" {
+						t.Errorf("a document of %s", pk)
+					}
+					if n++; n == c.first {
+						break
+					}
+				}
+				if long != c.long || !long && n != c.first || a.Stats.Documents > c.documents {
+					t.Errorf("long %v after %d, %d documents read; want %v, at most %d", long, n, a.Stats.Documents,
+						c.long, c.documents)
+				}
+			})
+		}
+	}
+}

@@ -31,6 +31,8 @@ type costLimits struct {
 	merged int
 	// filter is how many numbers a walk keeps so that it loads no other documents.
 	filter int
+	// first is how many numbers of a partition a walk keeps that is asked for its first documents.
+	first int
 	// absences and absent bound what is remembered of documents without a value: for how
 	// many paths of a container, and how many of a path.
 	absences, absent int
@@ -42,7 +44,7 @@ type costLimits struct {
 // costs is changed by tests only.
 var costs = costLimits{
 	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
-	seekBytes: 3 << 10, merged: 8, filter: 4_096, absences: 16, absent: 4_096,
+	seekBytes: 3 << 10, merged: 8, filter: 4_096, first: 65_536, absences: 16, absent: 4_096,
 	tabled: 64, columns: 3,
 }
 

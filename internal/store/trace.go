@@ -49,7 +49,7 @@ func (s *Store) write(ctx context.Context, c *catalog.Container, now expiry.Stam
 // Scan walks the living documents that a selects, and with a Set possibly others. Documents
 // and their positions are valid until the next step. A position that the selection cannot
 // have given is fault.Invalid. A walk along entries that were dropped since v was entered is
-// fault.Conflict: the caller starts again with another View.
+// fault.Conflict: the caller starts again with another View. access.ErrLong is only for a with First.
 func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.Seq2[access.Document, error] {
 	return func(yield func(access.Document, error) bool) {
 		ctx, span := s.span(ctx, "store.scan", v.Container)
@@ -57,7 +57,11 @@ func (s *Store) Scan(ctx context.Context, v catalog.View, a access.Access) iter.
 		if err == errStopped {
 			err = nil
 		}
-		span.End(err)
+		if err == access.ErrLong { // no failure, the caller goes on in another way
+			span.End(nil)
+		} else {
+			span.End(err)
+		}
 		if err != nil {
 			yield(access.Document{}, err)
 		}

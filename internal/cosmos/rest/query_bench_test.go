@@ -87,8 +87,8 @@ func newQueryBench(b *testing.B, count, keys int, definition string) *queryBench
 }
 
 // item is the i-th item. For each value of group, batch and note there are 100, 100 and 10 items. Those of a partition
-// and of a group are spread over the whole container, those of a batch were created together. No two items have the same
-// score, and neighbours have distant scores.
+// and of a group are spread over the whole container, those of a batch were created together. No two items have the
+// same score, and neighbours have distant scores.
 func (l *queryBench) item(i int) store.Op {
 	pk, id := l.partition(i), fmt.Sprint("item-", i)
 	text := fmt.Appendf(nil,
@@ -156,16 +156,20 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkOrderInPartition asks for the first 20 items of a partition that is a tenth of its container, with and without
-// a composite index that begins with the partition key.
+// BenchmarkOrderInPartition asks for the first 20 items of a partition that is a tenth of its container: sorted in
+// memory, found along the index of all partitions, and in a composite index that begins with the partition key.
 func BenchmarkOrderInPartition(b *testing.B) {
 	for size := range strings.SplitSeq(*benchItems, ",") {
 		count, err := strconv.Atoi(size)
 		must(b, err)
-		for _, composite := range []bool{false, true} {
-			b.Run(fmt.Sprintf("items=%d/composite=%v", count/10, composite), func(b *testing.B) {
-				l := newQueryBench(b, count, 10, benchContainer(composite))
-				l.ask(b, benchQuery{"order in a partition", `SELECT TOP 20 * FROM c ORDER BY c.score`, 10, 20}, l.inProcess)
+		for _, c := range []struct {
+			name, order string
+			composite   bool
+		}{{"sort", "ASC", false}, {"walk", "DESC", false}, {"composite", "ASC", true}} {
+			b.Run(fmt.Sprintf("items=%d/%s", count/10, c.name), func(b *testing.B) {
+				l := newQueryBench(b, count, 10, benchContainer(c.composite))
+				query := `SELECT TOP 20 * FROM c ORDER BY c.score ` + c.order
+				l.ask(b, benchQuery{"order in a partition", query, 10, 20}, l.inProcess)
 			})
 		}
 	}

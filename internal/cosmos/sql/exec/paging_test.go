@@ -65,6 +65,12 @@ var pagedQueries = []string{
 	`SELECT VALUE c.id FROM c WHERE c.a = 2 ORDER BY c.n DESC`,
 	`SELECT VALUE c.id FROM c WHERE c.a = 2 ORDER BY c.a, c.n DESC`,
 	`SELECT DISTINCT VALUE c.n FROM c WHERE c.a = 2 ORDER BY c.n DESC`,
+	`SELECT VALUE c.id FROM c WHERE c.pk = "p1" ORDER BY c.n DESC`,
+	`SELECT VALUE c.id FROM c WHERE c.pk = "p1" AND c.n > 1 ORDER BY c.n`,
+	`SELECT VALUE c.id FROM c WHERE c.pk = "p1" ORDER BY c._ts`,
+	`SELECT VALUE c.b FROM c WHERE c.pk = "p1" ORDER BY c.a DESC`,
+	`SELECT c.id, t FROM c JOIN t IN c.tags WHERE c.pk = "p1" ORDER BY c.n DESC`,
+	`SELECT DISTINCT VALUE c.n FROM c WHERE c.pk = "p1" ORDER BY c.n DESC`,
 	`SELECT DISTINCT VALUE c.a FROM c`,
 	`SELECT DISTINCT c.a, c.n FROM c`,
 	`SELECT DISTINCT VALUE t FROM c JOIN t IN c.tags`,
@@ -107,9 +113,9 @@ func TestPaging(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					for _, limit := range []Limit{{Rows: 1}, {Rows: 2}, {Rows: 3}, {Rows: 7}, {Bytes: 1}, {Bytes: 60},
+					for i, limit := range []Limit{{Rows: 1}, {Rows: 2}, {Rows: 3}, {Rows: 7}, {Bytes: 1}, {Bytes: 60},
 						{Rows: 5, Memory: 1}, {Memory: 2000}} {
-						a.limit = limit
+						a.limit, s.short = limit, i*3%8
 						got, err := a.all(t, s)
 						if limit.Memory > 0 && fault.KindOf(err) == fault.TooLarge && keeps(query) {
 							continue

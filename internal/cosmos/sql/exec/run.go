@@ -30,6 +30,8 @@ type run struct {
 	page  Page
 	token token // the current position
 
+	ahead int // how many documents the plan's shortcut has to find, 0 while it is not used
+
 	kept   int  // bytes reserved with Hold for rows
 	paged  int  // bytes reserved with Hold for out
 	tight  bool // Hold has rejected more bytes for the page, which ends
@@ -96,7 +98,36 @@ func (r *run) all() (more bool, err error) {
 	case modeRank:
 		return r.passes(r.ranked)
 	}
+	if n := r.shortcut(); n > 0 {
+		more, err := r.first(n)
+		if err != access.ErrLong {
+			return more, err
+		}
+	}
 	return r.passes(r.sorted)
+}
+
+// shortcut is how many documents the plan's shortcut has to find for the page, 0 if it is of no use: if there is none,
+// or rows are not documents.
+func (r *run) shortcut() int {
+	if r.plan.Shortcut == nil || r.mode != modeSorted || r.inner != nil || !r.documents || len(r.sel.sources) != 1 ||
+		r.sel.sources[0].kind != fromDocument {
+		return 0
+	}
+	return max(r.capacity(), 0)
+}
+
+// first returns the rows of n documents that the shortcut finds. If it fails with access.ErrLong, the page is as it was
+// before: another scan may see other versions of documents, so its rows do not follow these.
+func (r *run) first(n int) (more bool, err error) {
+	r.ahead = n
+	more, err = r.stream()
+	if r.ahead = 0; err == access.ErrLong {
+		r.token, r.out, r.tight = *r.Query.token, r.out[:r.start], false
+		m := r.page.Metrics
+		r.page = Page{Metrics: Metrics{Lookup: m.Lookup, Load: m.Load, Write: m.Write}}
+	}
+	return more, err
 }
 
 // documentsAfter walks what the query is about, from a position on: stored
@@ -126,6 +157,9 @@ func (r *run) unordered() bool {
 func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 	return func(yield func(*access.Document, error) bool) {
 		a := r.plan.Access
+		if r.ahead > 0 {
+			a = access.Access{Of: r.plan.Shortcut, First: r.ahead}
+		}
 		a.After, a.Unordered = after, r.unordered()
 		m := &r.page.Metrics
 		waited := &m.Lookup

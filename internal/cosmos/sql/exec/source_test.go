@@ -22,6 +22,7 @@ type sliceSource struct {
 	visited   int // documents handed out
 	noCounter bool
 	tables    bool // Tabulate gives tables
+	short     int  // walks with First end with access.ErrLong after so many documents, those that resume after fewer
 }
 
 func mustDoc(t testing.TB, text string) doc.Doc {
@@ -154,9 +155,17 @@ func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*access
 		}
 		slices.SortStableFunc(list, func(x, y placed) int { return bytes.Compare(x.key, y.key) })
 		after := s.afterKey(a)
+		left := s.short
+		if n := len(after); n > 0 {
+			left = int(after[n-1]) % (s.short + 1)
+		}
 		for i := range list {
 			if after != nil && bytes.Compare(list[i].key, after) <= 0 {
 				continue
+			}
+			if left--; a.First > 0 && left < 0 {
+				yield(nil, access.ErrLong)
+				return
 			}
 			s.visited++
 			d := list[i].Document

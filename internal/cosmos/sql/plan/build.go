@@ -17,6 +17,7 @@ var rules = []struct {
 	{"counted path", (*builder).countedPath},
 	{"composite order", (*builder).compositeOrder},
 	{"index order", (*builder).indexOrder},
+	{"shortcut", (*builder).shortcut},
 	{"order of the page before", (*builder).resumedWalk},
 	{"composite filter", (*builder).compositeFilter},
 	{"range walk", (*builder).rangeWalk},

@@ -309,6 +309,9 @@ func (x *explainer) order() {
 		text += ", implied"
 	}
 	x.line(word, text)
+	if x.plan.Shortcut != nil {
+		x.line("or", "walk "+x.walk(x.plan.Shortcut))
+	}
 }
 
 func (x *explainer) limits(q *syntax.Query) {

@@ -44,6 +44,10 @@ type Plan struct {
 	// Sort reports that rows are sorted in memory, because Access does not have Order.
 	Sort bool
 
+	// Shortcut, if not nil, is a walk in Order over the documents that Access selects. It may find the first rows
+	// without sorting all, see access.Access.First.
+	Shortcut *access.Walk
+
 	// Nothing reports that no document needs to be read. A query without FROM still returns its row, and an aggregate
 	// its value over no rows.
 	Nothing bool

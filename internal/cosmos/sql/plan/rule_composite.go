@@ -192,21 +192,27 @@ func (b *builder) compositeFilter() bool {
 	return true
 }
 
-// told is the number of leading columns that the filter restricts: fixed ones, then a range.
+// told is the number of leading columns that the partition and the filter restrict: fixed ones, then a range. It is 0
+// if the partition alone does.
 func (b *builder) told(columns []access.Column) int {
-	n := 0
+	n, filtered := 0, false
 	for _, c := range columns {
 		if system(c.Path) {
-			return n
+			break
 		}
-		if _, ok := b.fixedAt(c.Path); ok {
+		_, point := b.pointAt(c.Path)
+		_, fixed := b.fixedAt(c.Path)
+		_, ranged := b.rangeAt(c.Path)
+		filtered = filtered || point || ranged
+		if fixed || ranged {
 			n++
-			continue
 		}
-		if _, ok := b.rangeAt(c.Path); ok {
-			n++
+		if !fixed {
+			break
 		}
-		return n
+	}
+	if !filtered {
+		return 0
 	}
 	return n
 }

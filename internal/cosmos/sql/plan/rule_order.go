@@ -39,13 +39,41 @@ func (b *builder) filtersBeside(path access.Path) bool {
 	})
 }
 
-// walk reads the values at a path within the range that the filter allows. Without such a range, documents without
-// the value are included. All documents have a stamp.
-func (b *builder) walk(path access.Path, reverse bool) {
+// shortcut offers the index of the only sort key to a query of one partition that is sorted in memory: the first rows
+// may be among the first entries. No other index must narrow the filter. The walk must not begin with documents without
+// a value, because to find them is to read the partition.
+func (b *builder) shortcut() bool {
+	partition, ok := b.partition()
+	if len(b.keys) != 1 || b.inMemory || b.chosen() || !ok || len(partition) < len(b.env.Schema.Partition) || !b.exact {
+		return false
+	}
+	path, descending := b.keys[0].path, b.keys[0].descending
+	if b.plan.Order.Ties != descending || slices.ContainsFunc(b.parts, func(c condition) bool {
+		return c.kind != within || !slices.Equal(c.leaf.Path, path)
+	}) {
+		return false
+	}
+	w := b.along(path, descending)
+	if w.Absent && !descending {
+		return false
+	}
+	b.plan.Shortcut = w
+	return true
+}
+
+// along is a walk over the values at a path within the range that the filter allows. Without such a range, documents
+// without the value are included. All documents have a stamp.
+func (b *builder) along(path access.Path, reverse bool) *access.Walk {
 	w := &access.Walk{Scope: b.in(), Range: access.Range{Path: path}, Reverse: reverse, Absent: !isStamp(path)}
 	if around := hull(condition{kind: all, parts: b.parts}, path); around.kind == within {
 		w.Range, w.Absent = around.leaf, false
 	}
+	return w
+}
+
+// walk reads the values at a path in their order.
+func (b *builder) walk(path access.Path, reverse bool) {
+	w := b.along(path, reverse)
 	b.use(func(c *condition) bool { return c.kind == within && slices.Equal(c.leaf.Path, path) })
 	b.plan.Access.Of = w
 	if !isStamp(path) {
