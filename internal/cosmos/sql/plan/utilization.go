@@ -109,9 +109,17 @@ func (b *builder) inKey(p access.Path) bool {
 }
 
 // ideal is the best composite index for a filter and an order: first the fixed paths, then the order, or else one
-// range.
+// range. For an order in a partition, the paths of the partition key are the first.
 func (b *builder) ideal() (columns []access.Column) {
 	var between []access.Column
+	if partition, _ := b.partition(); len(b.keys) > 0 {
+		for _, path := range b.env.Schema.Partition[:len(partition)] {
+			if _, ok := b.fixedAt(path); !ok {
+				return nil
+			}
+			columns = append(columns, access.Column{Path: path})
+		}
+	}
 	for i := range b.said {
 		c := &b.said[i]
 		if c.kind != within || repeated(c.leaf.Path) || isStamp(c.leaf.Path) || b.inKey(c.leaf.Path) {
@@ -130,7 +138,7 @@ func (b *builder) ideal() (columns []access.Column) {
 		return append(columns, between[:min(1, len(between))]...)
 	}
 	for _, key := range b.keys {
-		if system(key.path) || b.inPartition() {
+		if system(key.path) {
 			return nil
 		}
 		if slices.ContainsFunc(columns, func(c access.Column) bool { return slices.Equal(c.Path, key.path) }) {
