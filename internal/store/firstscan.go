@@ -24,7 +24,7 @@ func (w *orderedScan) expect() error {
 	first, all, load := float64(w.first), float64(counter.Documents), float64(costs.perNumber)
 	lower, _ := w.rng.PartitionBounds(keys.KindPosting, w.partition)
 	numbers, whole, err := drain(&posted{r: w.reading, prefix: lower}, 0,
-		min(int(math.Sqrt(load*first*all)), costs.first))
+		max(costs.few, min(int(math.Sqrt(load*first*all)), costs.first)))
 	if err != nil {
 		return err
 	}

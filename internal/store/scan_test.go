@@ -651,6 +651,7 @@ func TestFirstOfPartition(t *testing.T) {
 		documents uint64 // that may be read
 	}{
 		{"few", 8, 0, false, 2, true, 0},
+		{"alone", 12, 0, false, 1, false, 1},
 		{"listed", 16, 48, false, 2, false, 2},
 		{"listed, and rare", 60, 3_000, false, 2, true, 0},
 		{"listed, behind the others", 30, 300, true, 2, true, 0},
