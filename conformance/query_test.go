@@ -63,6 +63,45 @@ func TestQueryPages(t *testing.T) {
 	}
 }
 
+// TestQueryOrderInPartition reads the newest items of a partition of 600 in pages. A composite index that begins with
+// the partition key has their order, and so may the index of a path: a page costs about what its items cost.
+func TestQueryOrderInPartition(t *testing.T) {
+	b := newBox(t, shared(t), azcosmos.ContainerProperties{IndexingPolicy: &azcosmos.IndexingPolicy{
+		Automatic: true, IndexingMode: azcosmos.IndexingModeConsistent,
+		IncludedPaths: []azcosmos.IncludedPath{{Path: "/*"}},
+		CompositeIndexes: [][]azcosmos.CompositeIndex{{{Path: "/pk", Order: azcosmos.CompositeIndexAscending},
+			{Path: "/at", Order: azcosmos.CompositeIndexDescending}}},
+	}})
+	const count = 600
+	var want []string
+	for i := 0; i < count; i += 100 {
+		batch := b.NewTransactionalBatch(partitionP)
+		for j := i; j < i+100; j++ {
+			batch.CreateItem(item{"id": fmt.Sprint(j), "pk": "p", "at": j, "also": j}.bytes(t), nil)
+			want = append(want, fmt.Sprint(j))
+		}
+		r, err := b.ExecuteTransactionalBatch(within(t, patience), batch, nil)
+		ok(t, "batch", err)
+		if !r.Success {
+			t.Fatalf("batch: %v", codes(r))
+		}
+	}
+	slices.Reverse(want)
+	for _, query := range []string{"SELECT * FROM c ORDER BY c.at DESC", "SELECT * FROM c ORDER BY c.also DESC",
+		"SELECT * FROM c WHERE c.pk = 'p' ORDER BY c.at DESC"} {
+		got, pages := b.rows(t, query, partitionP, azcosmos.QueryOptions{PageSizeHint: 40})
+		if !slices.Equal(got, want) || pages != count/40 {
+			t.Errorf("%s: %d pages of %v", query, pages, got)
+		}
+		first, err := b.NewQueryItemsPager(query, partitionP, &azcosmos.QueryOptions{PageSizeHint: 10}).
+			NextPage(within(t, patience))
+		ok(t, query, err)
+		if n := len(first.Items); n != 10 || first.RequestCharge > 6 {
+			t.Errorf("%s: %d items for %v request units", query, n, first.RequestCharge)
+		}
+	}
+}
+
 func TestQueryWithParameters(t *testing.T) {
 	b := newBox(t, shared(t), azcosmos.ContainerProperties{})
 	b.create(t, item{"id": "1", "pk": "p", "name": "Ada", "tags": []any{"x", "y"}})
