@@ -10,6 +10,10 @@ type Table struct {
 	// Columns are the paths of the values.
 	Columns []Path
 
+	// Ends says that only the least and the greatest value of each column matter. There is no By then, and a Source may
+	// leave out all other values and Count.
+	Ends bool
+
 	// Group returns a number for a value of By, undefined for documents without one. It is called once or more for
 	// each value that a document has, without By for an undefined value. Documents of a negative number are left out.
 	Group func(v doc.Value) (group int, err error)

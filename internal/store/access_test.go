@@ -668,6 +668,7 @@ func wander(t *testing.T, seed uint64) {
 		p.ref.count(p.world, a, false, p.describe(a))
 		p.ref.checkUnordered(p.world, a, p.describe(a))
 		p.table()
+		p.ends()
 		limit := 1 + p.rng.IntN(12)
 		a.First = p.rng.IntN(2) * limit
 		for pages := 0; ; pages++ {

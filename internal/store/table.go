@@ -18,12 +18,13 @@ import (
 //
 // What entries lead to is not looked at, so all of it must be alive, as Count finds out. ok is false if that is not so,
 // if entries hold only a part of a bound or of a value, if a path is not indexed, and if reading the documents takes
-// less time.
+// less time. A table of Ends needs neither that everything is alive nor that lifetime counts from the write.
 func (s *Store) Tabulate(
 	ctx context.Context, v catalog.View, a access.Access, x *access.Table,
 ) (of access.Tabled, ok bool, err error) {
 	only, ok := selectedByOne(a)
-	if !ok || !v.Identity().Partitioned() || !v.Policy.Plain() || len(x.Columns) > costs.columns {
+	ends := ok && atEnds(x, only)
+	if !ok || !v.Identity().Partitioned() || !v.Policy.Plain() && !ends || len(x.Columns) > costs.columns {
 		return of, false, nil
 	}
 	all := access.Intersection{}
@@ -36,7 +37,11 @@ func (s *Store) Tabulate(
 	}
 	defer t.close()
 	w := tabulation{tally: t, table: x, only: only}
-	err = t.eachSettled(w.fill)
+	fill := w.fill
+	if ends {
+		fill = w.ends
+	}
+	err = t.eachSettled(fill)
 	if err == errInexact {
 		return of, false, nil
 	}
@@ -195,12 +200,11 @@ func (w *tabulation) over(e entryRange, step func(number uint64, form []byte) er
 				return err
 			}
 		}
-		key := it.Key()
-		number, err := keys.Number(key)
-		if err != nil || len(key) < len(e.prefix)+numberBytes {
-			return corrupt(err, "index entry")
+		number, form, err := numberAndForm(it.Key(), e)
+		if err != nil {
+			return err
 		}
-		return step(number, key[len(e.prefix):len(key)-numberBytes])
+		return step(number, form)
 	})
 }
 

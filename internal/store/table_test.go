@@ -103,12 +103,6 @@ func (ref reference) table(w *world, a access.Access, by access.Path, columns []
 		return
 	}
 	want, n := filled{}, uint64(0)
-	path := func(p access.Path) (path doc.Path) {
-		for _, s := range p {
-			path = append(path, doc.Token{Name: s.Name})
-		}
-		return path
-	}
 	for _, r := range w.rows(access.Access{}, -1) {
 		if !ref.selects(w.c.State(), r, a) {
 			continue
@@ -119,11 +113,11 @@ func (ref reference) table(w *world, a access.Access, by access.Path, columns []
 			if g.documents == 0 {
 				delete(want, string(keys.AppendValue(nil, doc.Value{}, false)))
 			}
-			g = want.group(path(by).Lookup(r.Body), len(columns))
+			g = want.group(pathOf(by).Lookup(r.Body), len(columns))
 		}
 		g.documents++
 		for i, c := range columns {
-			if v := path(c).Lookup(r.Body); !doc.IsUndefined(v) {
+			if v := pathOf(c).Lookup(r.Body); !doc.IsUndefined(v) {
 				g.columns[i] = append(g.columns[i], cellText(v, wholeInEntry(v)))
 			}
 		}
@@ -156,6 +150,69 @@ func (p *wanderer) table() {
 		by = tablePaths[p.rng.IntN(len(tablePaths))]
 	}
 	p.ref.table(p.world, a, by, columns, false, what)
+}
+
+// ends holds the ends of a random table against the reference.
+func (p *wanderer) ends() {
+	path := append(tablePaths, at("_ts"))[p.rng.IntN(len(tablePaths)+1)]
+	a := access.Access{}
+	if x := p.span(); p.rng.IntN(2) == 0 && x.Composite == 0 && path[0].Name != "_ts" {
+		x.Path = path
+		a = only(&x)
+	}
+	p.ref.ends(p.world, a, path, false, p.describe(a))
+}
+
+// ends compares the least and the greatest value of a path with the reference.
+func (ref reference) ends(w *world, a access.Access, path access.Path, must bool, what string) {
+	w.t.Helper()
+	what = fmt.Sprintf("%s, ends of %v", what, path)
+	var got, want []doc.Value
+	_, ok, err := w.store.Tabulate(context.Background(), w.view(), a, &access.Table{
+		Columns: []access.Path{path}, Ends: true,
+		Group: func(doc.Value) (int, error) { return 0, nil },
+		Count: func(int, uint64) {},
+		Add: func(_, _ int, v doc.Value, whole bool) bool {
+			got = append(got, doc.Clone(v))
+			return whole
+		},
+		Work: func(int) error { return nil },
+		Hold: func(int) error { return nil },
+	})
+	if err != nil || must && !ok {
+		w.t.Fatalf("%s: %v, %v", what, ok, err)
+	}
+	if !ok {
+		return
+	}
+	for _, r := range w.rows(access.Access{}, -1) {
+		v := doc.Int(r.Stamp)
+		if path[0].Name != "_ts" {
+			v = pathOf(path).Lookup(r.Body)
+		}
+		if ref.selects(w.c.State(), r, a) && !doc.IsUndefined(v) {
+			want = append(want, v)
+		}
+	}
+	if len(got) == 0 || len(want) == 0 {
+		if len(got) != len(want) {
+			w.t.Fatalf("%s: %v, want %v", what, got, want)
+		}
+		return
+	}
+	for _, end := range []func([]doc.Value, func(a, b doc.Value) int) doc.Value{slices.MinFunc[[]doc.Value],
+		slices.MaxFunc[[]doc.Value]} {
+		if got, want := end(got, doc.Compare), end(want, doc.Compare); doc.Compare(got, want) != 0 {
+			w.t.Fatalf("%s: %v, want %v", what, got, want)
+		}
+	}
+}
+
+func pathOf(p access.Path) (path doc.Path) {
+	for _, s := range p {
+		path = append(path, doc.Token{Name: s.Name})
+	}
+	return path
 }
 
 // tables are tables over documents with members n, group and perhaps m.

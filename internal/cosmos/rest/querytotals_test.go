@@ -64,3 +64,43 @@ func (d *testAPI) totals(from string, n, sum int) {
 		}
 	}
 }
+
+// TestEnds asks for the least and the greatest values of paths, which are read from the ends of their indexes, before
+// and after the items with these values expire.
+func TestEnds(t *testing.T) {
+	const count = 200
+	for _, ranges := range []int{1, 4} {
+		t.Run(fmt.Sprint(ranges), func(t *testing.T) {
+			d := newRanges(t, ranges, `"defaultTtl":-1`)
+			ends := func(least, greatest int) {
+				t.Helper()
+				query := fmt.Sprintf("SELECT VALUE [MIN(c.n), MAX(c.n), MAX(c.text), MAX(c._ts) - %d] FROM c",
+					testStart.Unix())
+				a := d.do("POST", documents, `{"query":"`+query+`"}`, "x-ms-documentdb-isquery", "true",
+					"x-ms-documentdb-query-enablecrosspartition", "true",
+					"x-ms-documentdb-populatequerymetrics", "true").want(200)
+				want := fmt.Sprintf("[[%d %d t%03[2]d %[2]d]]", least, greatest)
+				if got := fmt.Sprint(a.rows("Documents")); got != want {
+					t.Errorf("%s, want %s", got, want)
+				}
+				var n int
+				metrics := a.header.Get("x-ms-documentdb-query-metrics")
+				_, after, _ := strings.Cut(metrics, "retrievedDocumentCount=")
+				if _, err := fmt.Sscan(strings.ReplaceAll(after, ";", " "), &n); err != nil || n < 1 || n > 6*ranges {
+					t.Errorf("%s: %d documents, %v", metrics, n, err)
+				}
+			}
+			for i := range count {
+				item := fmt.Sprintf(`{"id":"%d","pk":"p%d","n":%d,"text":"t%03[3]d"`, i, i%7, i)
+				if i < 20 || i >= count-20 {
+					item += `,"ttl":1000`
+				}
+				d.do("POST", documents, item+"}", hPK, fmt.Sprintf(`["p%d"]`, i%7)).want(201)
+				must(t, d.clock.Advance(time.Second))
+			}
+			ends(0, count-1)
+			must(t, d.clock.Advance(1000*time.Second))
+			ends(20, count-21)
+		})
+	}
+}

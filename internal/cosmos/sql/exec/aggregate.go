@@ -113,6 +113,9 @@ func (g *grouping) part(c *compiler, e syntax.Expr, s *scope) (node, bool, error
 		return node{}, false, err
 	}
 	p.get, p.test, p.path = n.eval(), n.truth(), n.path
+	if n.stamp {
+		p.path = []string{stampName}
+	}
 	if n.document || n.constant && n.value.Type != 0 {
 		if p.kind == partCount {
 			p.get = nil

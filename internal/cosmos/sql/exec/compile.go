@@ -43,6 +43,7 @@ type node struct {
 
 	document bool     // the whole document, including system properties
 	path     []string // path in the document, if the value is not below a system property
+	stamp    bool     // the _ts of the document
 	// The parts of an object or array literal, so that rows are written without creating the value.
 	object *objectNode
 	array  []node

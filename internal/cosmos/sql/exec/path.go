@@ -18,12 +18,14 @@ const stampName = "_ts"
 func documentMember(name string) node {
 	switch {
 	case name == stampName:
-		return computed(func(f *frame) doc.Value {
+		n := computed(func(f *frame) doc.Value {
 			if f.d == nil {
 				return doc.Value{}
 			}
 			return f.mem.int(f.d.Stamp)
 		})
+		n.stamp = true
+		return n
 	case slices.Contains(systemNames, name):
 		return computed(func(f *frame) doc.Value { return doc.Lookup(f.systemMembers(), name) })
 	}

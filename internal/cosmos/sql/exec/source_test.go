@@ -110,9 +110,18 @@ func (s *sliceSource) Tabulate(
 		}
 		return v
 	}
+	ends := make([][]doc.Value, len(t.Columns))
 	for i := range s.docs {
 		d := &s.docs[i]
 		if !s.selected(d, a) {
+			continue
+		}
+		if t.Ends {
+			for c, path := range t.Columns {
+				if v := value(d, path); v.Type != 0 {
+					ends[c] = append(ends[c], v)
+				}
+			}
 			continue
 		}
 		of.Documents, of.Bytes = of.Documents+1, of.Bytes+uint64(len(d.Body))
@@ -132,6 +141,22 @@ func (s *sliceSource) Tabulate(
 			v := value(d, path)
 			rank := doc.RankOf(v)
 			if v.Type != 0 && !t.Add(group, c, v, rank != doc.RankArray && rank != doc.RankObject) {
+				return of, false, nil
+			}
+		}
+	}
+	for c, list := range ends {
+		if len(list) == 0 {
+			continue
+		}
+		group, err := t.Group(doc.Value{})
+		if err != nil {
+			return of, false, err
+		}
+		for _, v := range []doc.Value{slices.MinFunc(list, doc.Compare), slices.MaxFunc(list, doc.Compare)} {
+			of.Documents++
+			rank := doc.RankOf(v)
+			if !t.Add(group, c, v, rank != doc.RankArray && rank != doc.RankObject) {
 				return of, false, nil
 			}
 		}

@@ -16,6 +16,7 @@ type table struct {
 	by      access.Path
 	columns []access.Path
 	parts   [][]int // of a group, by the column that has their values
+	ends    bool    // only the least and the greatest values count
 }
 
 // tabulated returns the table of a query, nil if it needs more than that.
@@ -25,7 +26,7 @@ func (q *Query) tabulated() *table {
 		len(sel.sources) != 1 || sel.sources[0].kind != fromDocument {
 		return nil
 	}
-	t := &table{}
+	t := &table{ends: len(sel.keys) == 0}
 	if len(sel.keys) == 1 {
 		if t.by = q.indexed(sel.paths[0]); t.by == nil {
 			return nil
@@ -35,6 +36,7 @@ func (q *Query) tabulated() *table {
 		p := &sel.parts[i]
 		switch p.kind {
 		case partCount, partSum, partAverage, partLeast, partGreatest:
+			t.ends = t.ends && (p.kind == partLeast || p.kind == partGreatest)
 			if p.get == nil {
 				continue
 			}
@@ -51,8 +53,13 @@ func (q *Query) tabulated() *table {
 			return nil
 		}
 	}
+	if !t.ends && slices.ContainsFunc(t.columns, isStamp) {
+		return nil // no entries have it
+	}
 	return t
 }
+
+func isStamp(p access.Path) bool { return len(p) == 1 && p[0].Name == stampName }
 
 // indexed is the path of a value whose index is complete, else nil.
 func (q *Query) indexed(names []string) access.Path {
@@ -94,7 +101,7 @@ func (r *run) tabulate(
 	var groups [][]accumulator
 	parts := r.sel.parts
 	x := access.Table{
-		By: r.table.by, Columns: r.table.columns,
+		By: r.table.by, Columns: r.table.columns, Ends: r.table.ends,
 		Group: func(v doc.Value) (int, error) {
 			g := group(v)
 			if r.f.err != nil {
@@ -116,7 +123,8 @@ func (r *run) tabulate(
 		Add: func(id, column int, v doc.Value, whole bool) bool {
 			for _, i := range r.table.parts[column] {
 				p := &parts[i]
-				if !whole && (p.kind == partLeast || p.kind == partGreatest) {
+				// An array or an object leaves the least and the greatest value undefined.
+				if !whole && (p.kind == partLeast || p.kind == partGreatest) && doc.RankOf(v) < doc.RankArray {
 					return false
 				}
 				if n := groups[id][i].take(p, v, place{}); n > 0 {

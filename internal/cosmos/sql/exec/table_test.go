@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestTables has queries whose values come from an index, and the same rows and numbers of documents as without it.
+// TestTables has queries whose values come from an index, and the same rows and numbers of documents as without it. The
+// least and the greatest values of a path come from two of its documents.
 func TestTables(t *testing.T) {
 	var texts []string
 	for i := range 40 {
@@ -25,31 +26,39 @@ func TestTables(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		from  bool // entries, not documents
+		ends  int  // paths whose ends are all that is read, 0 if more is
 	}{
-		{`SELECT VALUE SUM(c.m) FROM c`, true},
-		{`SELECT VALUE SUM(c.s) FROM c`, true},
-		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n >= 12`, true},
-		{`SELECT SUM(c.m), AVG(c.m) AS mean, MIN(c.n), MAX(c.n) AS high, COUNT(1), COUNT(c.m) AS n FROM c`, true},
-		{`SELECT VALUE AVG(c.deep.x) + SUM(c.n) FROM c WHERE c.n < 30`, true},
-		{`SELECT VALUE MAX(c.kind) FROM c`, true},
-		{`SELECT VALUE MAX(c.s) FROM c`, false},
-		{`SELECT c.kind, COUNT(1) AS n, SUM(c.m) AS total FROM c GROUP BY c.kind`, true},
-		{`SELECT c["group"], COUNT(1) AS n, MAX(c.kind) AS high FROM c GROUP BY c["group"]`, true},
-		{`SELECT c["group"], COUNT(1) AS n, SUM(c.n) AS total FROM c WHERE c.n > 5 GROUP BY c["group"]`, true},
-		{`SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c["group"]`, true},
-		{`SELECT VALUE COUNT(1) FROM c WHERE c.n > 100 GROUP BY c.kind`, true},
-		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n > 100`, true},
-		{`SELECT VALUE {k: c.kind, t: SUM(c.m) / COUNT(1)} FROM c GROUP BY c.kind`, true},
+		{`SELECT VALUE SUM(c.m) FROM c`, true, 0},
+		{`SELECT VALUE SUM(c.s) FROM c`, true, 0},
+		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n >= 12`, true, 0},
+		{`SELECT SUM(c.m), AVG(c.m) AS mean, MIN(c.n), MAX(c.n) AS high, COUNT(1), COUNT(c.m) AS n FROM c`, true, 0},
+		{`SELECT VALUE AVG(c.deep.x) + SUM(c.n) FROM c WHERE c.n < 30`, true, 0},
+		{`SELECT VALUE MAX(c.kind) FROM c`, true, 1},
+		{`SELECT MAX(c.kind) AS k, MIN(c.n) AS low, MAX(c.n) - MIN(c.n) AS spread FROM c`, true, 2},
+		{`SELECT VALUE MIN(c.n) FROM c WHERE c.n > 5`, true, 1},
+		{`SELECT VALUE MIN(c.none) FROM c`, true, 1},
+		{`SELECT VALUE {first: MIN(c._ts), last: MAX(c._ts)} FROM c`, true, 1},
+		{`SELECT VALUE MAX(c._ts) - SUM(c.n) FROM c`, false, 0},
+		{`SELECT VALUE MAX(c._ts.x) FROM c`, false, 0},
+		{`SELECT VALUE MAX(c.s) FROM c`, true, 1},
+		{`SELECT VALUE MIN(c.s) FROM c`, true, 1},
+		{`SELECT c.kind, COUNT(1) AS n, SUM(c.m) AS total FROM c GROUP BY c.kind`, true, 0},
+		{`SELECT c["group"], COUNT(1) AS n, MAX(c.kind) AS high FROM c GROUP BY c["group"]`, true, 0},
+		{`SELECT c["group"], COUNT(1) AS n, SUM(c.n) AS total FROM c WHERE c.n > 5 GROUP BY c["group"]`, true, 0},
+		{`SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c["group"]`, true, 0},
+		{`SELECT VALUE COUNT(1) FROM c WHERE c.n > 100 GROUP BY c.kind`, true, 0},
+		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n > 100`, true, 0},
+		{`SELECT VALUE {k: c.kind, t: SUM(c.m) / COUNT(1)} FROM c GROUP BY c.kind`, true, 0},
 
-		{`SELECT VALUE SUM(c.m + 1) FROM c`, false},
-		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n % 2 = 0`, false},
-		{`SELECT VALUE COUNTIF(c.n > 3) FROM c`, false},
-		{`SELECT VALUE SUM(c._ts) FROM c`, false},
-		{`SELECT VALUE MAKELIST(c.n) FROM c`, false},
-		{`SELECT VALUE SUM(x) FROM c JOIN x IN c.s`, false},
-		{`SELECT c.kind, SUM(c.n) AS total FROM c GROUP BY c.kind, c["group"]`, false},
-		{`SELECT LOWER(c.kind) AS k, SUM(c.n) AS total FROM c GROUP BY LOWER(c.kind)`, false},
-		{`SELECT VALUE SUM(x.n) FROM (SELECT DISTINCT c.n FROM c) x`, false},
+		{`SELECT VALUE SUM(c.m + 1) FROM c`, false, 0},
+		{`SELECT VALUE SUM(c.m) FROM c WHERE c.n % 2 = 0`, false, 0},
+		{`SELECT VALUE COUNTIF(c.n > 3) FROM c`, false, 0},
+		{`SELECT VALUE SUM(c._ts) FROM c`, false, 0},
+		{`SELECT VALUE MAKELIST(c.n) FROM c`, false, 0},
+		{`SELECT VALUE SUM(x) FROM c JOIN x IN c.s`, false, 0},
+		{`SELECT c.kind, SUM(c.n) AS total FROM c GROUP BY c.kind, c["group"]`, false, 0},
+		{`SELECT LOWER(c.kind) AS k, SUM(c.n) AS total FROM c GROUP BY LOWER(c.kind)`, false, 0},
+		{`SELECT VALUE SUM(x.n) FROM (SELECT DISTINCT c.n FROM c) x`, false, 0},
 	} {
 		s := newSource(t, texts...)
 		for _, rows := range []int{0, 1, 2} {
@@ -68,7 +77,8 @@ func TestTables(t *testing.T) {
 				t.Errorf("%s: %d documents were read", c.query, s.visited)
 			}
 			_, tabled, _ := a.page(t, s, nil)
-			if tabled.Metrics != page.Metrics {
+			few := c.ends > 0 && tabled.Metrics.Documents <= uint64(2*c.ends)
+			if !few && tabled.Metrics != page.Metrics {
 				t.Errorf("%s: metrics %v, from documents %v", c.query, tabled.Metrics, page.Metrics)
 			}
 			a.noIndex = true
