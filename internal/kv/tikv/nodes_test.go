@@ -317,6 +317,7 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 			policy, want = `,"defaultTtl":1`, 404
 		}
 		asks(t, nodes[0], "PUT", "/dbs/d/colls/c", "", containerWith(policy), 200, "")
+		after := g.turns(3)
 		id := fmt.Sprintf("after-%d", round)
 		asks(t, nodes[1+round%2], "POST", inC, "x", fmt.Sprintf(`{"id":%q,"p":"x"}`, id), 201, "")
 		before := g.looked.Load()
@@ -324,9 +325,10 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 		for _, n := range nodes {
 			asks(t, n, "GET", inC+"/"+id, "x", "", want, "")
 		}
-		for deadline := clock.Start(); g.looked.Load() < before+12; { // readers see this policy, too
+		// Readers and writers see this policy, too.
+		for deadline := clock.Start(); g.looked.Load() < before+12 || g.count() < after; {
 			if deadline.Elapsed() > time.Minute {
-				t.Fatal("the readers are stuck")
+				t.Fatal("the readers or the writers are stuck")
 			}
 			asks(t, nodes[round%3], "GET", inC+"/"+id, "x", "", want, "")
 		}
@@ -351,6 +353,25 @@ type graveyard struct {
 	mu      sync.Mutex
 	written []string
 	dead    map[string]bool
+}
+
+// turns gives writers so many turns, and returns how many documents there are when they have taken them.
+func (g *graveyard) turns(n int) (documents int) {
+	documents = g.count() + n
+	for range n {
+		select {
+		case g.next <- struct{}{}:
+		default: // they have as many already
+		}
+	}
+	return documents
+}
+
+// count is the number of documents that were written.
+func (g *graveyard) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.written)
 }
 
 // write creates documents, one for each turn, until it is over.
