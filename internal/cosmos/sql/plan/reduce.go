@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/function"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -152,6 +153,9 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 	case syntax.Eq:
 		return equals(p, v)
 	case syntax.Ne:
+		if doc.RankOf(v) == doc.RankNull { // other values would leave most documents
+			return span(p, &access.Bound{Value: v, Open: true}, nil, true)
+		}
 		return unknown
 	}
 	return compares(p, op, v)
