@@ -14,6 +14,10 @@ type Table struct {
 	// leave out all other values and Count.
 	Ends bool
 
+	// Values says that only the values of By matter, and which documents have them does not. There are no Columns then,
+	// and a Source may leave out Count. Lacking says that documents without a value matter as well.
+	Values, Lacking bool
+
 	// Group returns a number for a value of By, undefined for documents without one. It is called once or more for
 	// each value that a document has, without By for an undefined value. Documents of a negative number are left out.
 	Group func(v doc.Value) (group int, err error)

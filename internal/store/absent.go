@@ -53,6 +53,15 @@ type absence struct {
 	many     bool     // there are too many to remember
 }
 
+// absenceOf finds the absence of a path of members in the range that the reading is in.
+func (r *reading) absenceOf(path access.Path) *absence {
+	var steps []byte
+	for _, s := range path {
+		steps = keys.AppendMemberStep(steps, s.Name)
+	}
+	return r.s.indexer(r.v).absences.of(string(steps), r.rng.Range, len(r.layout.Ranges()))
+}
+
 // absent gives the numbers that documents without a value at the walk's path have, among
 // others; nil for all numbers. Forward it takes a new snapshot, since what is remembered
 // can be used only with one that is as new; in reverse the walk has begun already. One over
@@ -62,11 +71,7 @@ func (w *orderedScan) absent() (*sorted, error) {
 	if !ok {
 		return nil, errIndexChanged
 	}
-	var steps []byte
-	for _, s := range w.of.Range.Path {
-		steps = keys.AppendMemberStep(steps, s.Name)
-	}
-	a := w.s.indexer(w.v).absences.of(string(steps), w.rng.Range, len(w.layout.Ranges()))
+	a := w.absenceOf(w.of.Range.Path)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !w.of.Reverse && !w.borrowed {

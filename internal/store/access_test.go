@@ -669,6 +669,7 @@ func wander(t *testing.T, seed uint64) {
 		p.ref.checkUnordered(p.world, a, p.describe(a))
 		p.table()
 		p.ends()
+		p.values()
 		limit := 1 + p.rng.IntN(12)
 		a.First = p.rng.IntN(2) * limit
 		for pages := 0; ; pages++ {

@@ -18,13 +18,14 @@ import (
 //
 // What entries lead to is not looked at, so all of it must be alive, as Count finds out. ok is false if that is not so,
 // if entries hold only a part of a bound or of a value, if a path is not indexed, and if reading the documents takes
-// less time. A table of Ends needs neither that everything is alive nor that lifetime counts from the write.
+// less time. A table of Ends or Values needs neither that everything is alive nor that lifetime counts from
+// the write.
 func (s *Store) Tabulate(
 	ctx context.Context, v catalog.View, a access.Access, x *access.Table,
 ) (of access.Tabled, ok bool, err error) {
 	only, ok := selectedByOne(a)
-	ends := ok && atEnds(x, only)
-	if !ok || !v.Identity().Partitioned() || !v.Policy.Plain() && !ends || len(x.Columns) > costs.columns {
+	ends, values := ok && atEnds(x, only), ok && withinPath(x, only)
+	if !ok || !v.Identity().Partitioned() || !v.Policy.Plain() && !ends && !values || len(x.Columns) > costs.columns {
 		return of, false, nil
 	}
 	all := access.Intersection{}
@@ -38,8 +39,11 @@ func (s *Store) Tabulate(
 	defer t.close()
 	w := tabulation{tally: t, table: x, only: only}
 	fill := w.fill
-	if ends {
+	switch {
+	case ends:
 		fill = w.ends
+	case values:
+		fill = w.values
 	}
 	err = t.eachSettled(fill)
 	if err == errInexact {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,83 @@ func (ref reference) ends(w *world, a access.Access, path access.Path, must bool
 		slices.MaxFunc[[]doc.Value]} {
 		if got, want := end(got, doc.Compare), end(want, doc.Compare); doc.Compare(got, want) != 0 {
 			w.t.Fatalf("%s: %v, want %v", what, got, want)
+		}
+	}
+}
+
+// values holds the values of a random path against the reference.
+func (p *wanderer) values() {
+	path := tablePaths[p.rng.IntN(len(tablePaths))]
+	a := access.Access{}
+	if x := p.span(); p.rng.IntN(2) == 0 && x.Composite == 0 {
+		x.Path = path
+		a = only(&x)
+	}
+	p.ref.values(p.world, a, path, p.rng.IntN(2) == 0, p.describe(a))
+}
+
+// values compares the different values of a path with the reference.
+func (ref reference) values(w *world, a access.Access, path access.Path, lacking bool, what string) (told bool) {
+	w.t.Helper()
+	what = fmt.Sprintf("%s, values of %v, lacking %v", what, path, lacking)
+	got, want := map[string]bool{}, map[string]bool{}
+	_, ok, err := w.store.Tabulate(context.Background(), w.view(), a, &access.Table{
+		By: path, Values: true, Lacking: lacking,
+		Group: func(v doc.Value) (int, error) {
+			got[string(keys.AppendValue(nil, v, false))] = true
+			return -1, nil
+		},
+		Count: func(int, uint64) {},
+		Work:  func(int) error { return nil },
+		Hold:  func(int) error { return nil },
+	})
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+	for _, r := range w.rows(access.Access{}, -1) {
+		v := pathOf(path).Lookup(r.Body)
+		if ref.selects(w.c.State(), r, a) && (lacking || !doc.IsUndefined(v)) {
+			want[string(keys.AppendValue(nil, v, false))] = true
+		}
+	}
+	if !lacking {
+		delete(got, string(keys.AppendValue(nil, doc.Value{}, false)))
+	}
+	if ok && !maps.Equal(got, want) {
+		w.t.Fatalf("%s: %q, want %q", what, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+	return ok
+}
+
+// TestValues reads the values of paths while documents that have some of them alone expire and are reclaimed.
+func TestValues(t *testing.T) {
+	for _, ttl := range []expiry.TTL{expiry.Never, 40} {
+		w, ref := newWorld(t, definition(ttl)), reference{}
+		for i := range 120 {
+			rest := fmt.Sprintf(`"n":%d,"kind":"k%d","m":%d`, i/5, i%3, i%9)
+			if i%4 == 0 {
+				rest = fmt.Sprintf(`"n":%d,"kind":"short-%d","ttl":%d`, i/5, i%12, 1+i%30)
+			}
+			_, err := w.write(w.put(store.Upsert, fmt.Sprint("p", i%7), fmt.Sprint(i), rest))
+			w.ok(err)
+		}
+		for range 50 {
+			w.now++
+			if w.now%4 == 0 {
+				_, err := w.store.Reclaim(context.Background(), w.c, w.now, 5)
+				w.ok(err)
+			}
+			if w.now%7 == 0 {
+				_, err := w.store.Sweep(context.Background(), w.c, 30)
+				w.ok(err)
+			}
+			for _, path := range []string{"n", "kind", "m", "none"} {
+				for _, lacking := range []bool{false, true} {
+					if !ref.values(w, access.Access{}, at(path), lacking, fmt.Sprint("at ", w.now)) {
+						t.Fatalf("at %d: no values of %s", w.now, path)
+					}
+				}
+			}
 		}
 	}
 }

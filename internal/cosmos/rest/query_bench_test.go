@@ -129,6 +129,7 @@ func benchQueries(n int) []benchQuery {
 		{"count of a range", `SELECT VALUE COUNT(1) FROM c WHERE c.score >= @v`, n, 1},
 		{"sum of a range of all", `SELECT VALUE SUM(c.amount) FROM c WHERE c.score >= -1 - @v`, n, 1},
 		{"greatest", `SELECT VALUE MAX(c.score) FROM c`, n, 1},
+		{"distinct", `SELECT DISTINCT VALUE c.kind FROM c`, n, 10},
 		{"group", `SELECT c.kind, COUNT(1) AS n, SUM(c.amount) AS total FROM c GROUP BY c.kind`, n, 10},
 		{"unindexed filter", `SELECT c.pk FROM c WHERE c.note = CONCAT("note ", ToString(@v))`, n / 10, 10},
 	}

@@ -83,11 +83,8 @@ func TestEnds(t *testing.T) {
 				if got := fmt.Sprint(a.rows("Documents")); got != want {
 					t.Errorf("%s, want %s", got, want)
 				}
-				var n int
-				metrics := a.header.Get("x-ms-documentdb-query-metrics")
-				_, after, _ := strings.Cut(metrics, "retrievedDocumentCount=")
-				if _, err := fmt.Sscan(strings.ReplaceAll(after, ";", " "), &n); err != nil || n < 1 || n > 6*ranges {
-					t.Errorf("%s: %d documents, %v", metrics, n, err)
+				if n := retrieved(t, a); n < 1 || n > 6*ranges {
+					t.Errorf("%d documents", n)
 				}
 			}
 			for i := range count {
@@ -103,4 +100,74 @@ func TestEnds(t *testing.T) {
 			ends(20, count-21)
 		})
 	}
+}
+
+// TestDistinctValues asks for the different values of a path, of which few items are read, before and after all items
+// with some of them expire.
+func TestDistinctValues(t *testing.T) {
+	for _, ranges := range []int{1, 4} {
+		t.Run(fmt.Sprint(ranges), func(t *testing.T) {
+			d := newRanges(t, ranges, `"defaultTtl":-1`)
+			for i := range 300 {
+				item := fmt.Sprintf(`{"id":"%d","pk":"p%d"`, i, i%7)
+				switch {
+				case i%10 == 3:
+					item += fmt.Sprintf(`,"kind":"short-%d","ttl":10`, i%4)
+				case i%10 == 4:
+					item += `,"ttl":10` // and no kind
+				default:
+					item += fmt.Sprintf(`,"kind":"k%d"`, i%3)
+				}
+				d.do("POST", documents, item+"}", hPK, fmt.Sprintf(`["p%d"]`, i%7)).want(201)
+			}
+			for _, over := range []bool{false, true} {
+				short, none := " short-1 short-3", "map[] "
+				if over {
+					must(t, d.clock.Advance(10*time.Second))
+					short, none = "", ""
+				}
+				values, rows := "[k0 k1 k2"+short+"]", kinds(short)
+				for query, want := range map[string]string{
+					"SELECT DISTINCT VALUE c.kind FROM c":                     values,
+					"SELECT DISTINCT VALUE c.kind FROM c ORDER BY c.kind":     values,
+					"SELECT DISTINCT VALUE c.kind FROM c WHERE c.kind > 'k1'": "[k2" + short + "]",
+					"SELECT c.kind FROM c GROUP BY c.kind":                    "[" + none + rows + "]",
+					"SELECT DISTINCT c.kind FROM c":                           "[" + none + rows + "]",
+					"SELECT DISTINCT c.kind FROM c WHERE IS_DEFINED(c.kind)":  "[" + rows + "]",
+				} {
+					a := d.do("POST", documents, `{"query":"`+query+`"}`, "x-ms-documentdb-isquery", "true",
+						"x-ms-documentdb-query-enablecrosspartition", "true").want(200)
+					if got := fmt.Sprint(a.rows("Documents")); got != want {
+						t.Errorf("over %v, %s: %s, want %s", over, query, got, want)
+					}
+				}
+				a := d.do("POST", documents, `{"query":"SELECT DISTINCT VALUE c.kind FROM c"}`,
+					"x-ms-documentdb-isquery", "true", "x-ms-documentdb-query-enablecrosspartition", "true",
+					"x-ms-documentdb-populatequerymetrics", "true").want(200)
+				if n := retrieved(t, a); n < 3 || n > 5*ranges {
+					t.Errorf("over %v: %d documents", over, n)
+				}
+			}
+		})
+	}
+}
+
+// kinds are rows with the kinds k0 to k2 and more.
+func kinds(more string) string {
+	var rows []string
+	for _, kind := range strings.Fields("k0 k1 k2" + more) {
+		rows = append(rows, "map[kind:"+kind+"]")
+	}
+	return strings.Join(rows, " ")
+}
+
+// retrieved is how many documents a query has read.
+func retrieved(t testing.TB, a answer) (n int) {
+	t.Helper()
+	metrics := a.header.Get("x-ms-documentdb-query-metrics")
+	_, after, _ := strings.Cut(metrics, "retrievedDocumentCount=")
+	if _, err := fmt.Sscan(strings.ReplaceAll(after, ";", " "), &n); err != nil {
+		t.Errorf("%s: %v", metrics, err)
+	}
+	return n
 }

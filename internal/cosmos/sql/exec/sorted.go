@@ -33,11 +33,17 @@ func (r *run) sorted() (more bool, err error) {
 			return false, err
 		}
 	}
+	tabulated := false
 	if r.mode == modeSortedUnique {
 		s.byKey = map[string]*entry{}
+		if tabulated, err = r.tabulateRows(s.topK, s.row); err != nil {
+			return false, err
+		}
 	}
-	if err := r.overAfter(s.walkFrom(), s.row); err != nil {
-		return false, err
+	if !tabulated {
+		if err := r.overAfter(s.walkFrom(), s.row); err != nil {
+			return false, err
+		}
 	}
 	more, err = r.flush(s.topK, s.passed)
 	r.spare()

@@ -129,6 +129,9 @@ func (s *sliceSource) Tabulate(
 		if t.By != nil {
 			by = value(d, t.By)
 		}
+		if rank := doc.RankOf(by); rank == doc.RankArray || rank == doc.RankObject {
+			return of, false, nil
+		}
 		group, err := t.Group(by)
 		if err != nil {
 			return of, false, err

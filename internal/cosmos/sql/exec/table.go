@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/fault"
 )
 
 // A query that needs only the values at a few indexed paths, and these only to group and to add them up, gets them from
@@ -17,16 +20,27 @@ type table struct {
 	columns []access.Path
 	parts   [][]int // of a group, by the column that has their values
 	ends    bool    // only the least and the greatest values count
+	values  bool    // only the values of by count
+	lacking bool    // and so does whether a document has none
 }
 
 // tabulated returns the table of a query, nil if it needs more than that.
 func (q *Query) tabulated() *table {
 	sel := q.sel
-	if !sel.grouped || !q.documents || !q.plan.Exact || q.plan.Nothing || q.inner != nil || len(sel.keys) > 1 ||
+	if !q.documents || !q.plan.Exact || q.plan.Nothing || q.inner != nil || len(sel.keys) > 1 ||
 		len(sel.sources) != 1 || sel.sources[0].kind != fromDocument {
 		return nil
 	}
-	t := &table{ends: len(sel.keys) == 0}
+	if q.mode == modeDistinct || q.mode == modeSortedUnique { // whose keys are in the row
+		if path := q.indexed(sel.row.alone()); path != nil {
+			return &table{by: path, values: true, lacking: sel.row.object != nil}
+		}
+		return nil
+	}
+	if !sel.grouped {
+		return nil
+	}
+	t := &table{ends: len(sel.keys) == 0, values: len(sel.keys) == 1, lacking: true}
 	if len(sel.keys) == 1 {
 		if t.by = q.indexed(sel.paths[0]); t.by == nil {
 			return nil
@@ -36,7 +50,7 @@ func (q *Query) tabulated() *table {
 		p := &sel.parts[i]
 		switch p.kind {
 		case partCount, partSum, partAverage, partLeast, partGreatest:
-			t.ends = t.ends && (p.kind == partLeast || p.kind == partGreatest)
+			t.ends, t.values = t.ends && (p.kind == partLeast || p.kind == partGreatest), false
 			if p.get == nil {
 				continue
 			}
@@ -101,7 +115,7 @@ func (r *run) tabulate(
 	var groups [][]accumulator
 	parts := r.sel.parts
 	x := access.Table{
-		By: r.table.by, Columns: r.table.columns, Ends: r.table.ends,
+		By: r.table.by, Columns: r.table.columns, Ends: r.table.ends, Values: r.table.values, Lacking: r.table.lacking,
 		Group: func(v doc.Value) (int, error) {
 			g := group(v)
 			if r.f.err != nil {
@@ -154,6 +168,76 @@ func (r *run) tabulate(
 	m.Documents, m.DocumentBytes, m.IndexHits = m.Documents+of.Documents, m.DocumentBytes+of.Bytes,
 		m.IndexHits+of.Documents
 	return true, nil
+}
+
+// alone is the path of the only value of a document on which a row depends, nil if there is none or if it depends on
+// more.
+func (n *node) alone() []string {
+	if n.object == nil {
+		return n.path
+	}
+	var path []string
+	for i := range n.object.members {
+		of := n.object.members[i].node.alone()
+		if of == nil || path != nil && !slices.Equal(path, of) {
+			return nil
+		}
+		path = of
+	}
+	return path
+}
+
+// errManyValues ends a table that costs more than a walk in order, which ends with the page.
+var errManyValues = fault.New(fault.Internal, "too many values")
+
+// maxSortedValues is the most values of a table for a page in their order.
+const maxSortedValues = 1_024
+
+// tabulateRows offers the row of each value of a table, as that of a document with nothing else. If it is not ok, an
+// empty b stays empty.
+func (r *run) tabulateRows(b *topK, offer func(*access.Document, place) bool) (ok bool, err error) {
+	if r.table == nil {
+		return false, nil
+	}
+	empty := *b
+	defer func() {
+		if !ok {
+			*b = empty
+			clear(b.byKey)
+		}
+	}()
+	var d access.Document
+	n := 0
+	ok, err = r.tabulate(
+		func(v doc.Value) []accumulator {
+			if n++; n > maxSortedValues && r.mode == modeSortedUnique {
+				r.f.fail(errManyValues)
+				return nil
+			}
+			d.Body = with(d.Body[:0], r.table.by, v)
+			r.f.begin(&d)
+			offer(&d, place{})
+			return nil
+		},
+		func(int, int) {})
+	if err == errManyValues {
+		r.f.err, err = nil, nil
+	}
+	return ok, err
+}
+
+// with appends a document that has nothing but a value at a path.
+func with(dst doc.Doc, path access.Path, v doc.Value) doc.Doc {
+	at, dst := bsoncore.AppendDocumentStart(dst)
+	switch {
+	case len(path) > 1:
+		dst = bsoncore.AppendHeader(dst, bsoncore.TypeEmbeddedDocument, path[0].Name)
+		dst = with(dst, path[1:], v)
+	case v.Type != 0:
+		dst = bsoncore.AppendValueElement(dst, path[0].Name, v)
+	}
+	dst, _ = bsoncore.AppendDocumentEnd(dst, at)
+	return dst
 }
 
 // tabulateOne is tabulate for the only group of a query without GROUP BY.

@@ -8,7 +8,7 @@ func (r *run) distinct() (more bool, err error) {
 	b := r.newTopK()
 	b.byKey, b.after = map[string]*entry{}, r.token.key
 	var key []byte
-	err = r.over(func(_ *access.Document, at place) bool {
+	offer := func(_ *access.Document, at place) bool {
 		v := r.value(r.f)
 		if v.Type == 0 || r.f.err != nil {
 			return true
@@ -24,7 +24,11 @@ func (r *run) distinct() (more bool, err error) {
 			b.add(e)
 		}
 		return true
-	})
+	}
+	ok, err := r.tabulateRows(b, offer)
+	if err == nil && !ok {
+		err = r.over(offer)
+	}
 	if err != nil {
 		return false, err
 	}
