@@ -26,10 +26,14 @@ func (s *countStage) rows(_ *run, in Rows) Rows {
 			n++
 		}
 		if n > 0 {
-			out, at := beginDoc(nil)
-			yield(endDoc(doc.AppendElement(out, s.field, integer(n)), at), nil)
+			yield(s.document(n), nil)
 		}
 	}
+}
+
+func (s *countStage) document(n int64) doc.Doc {
+	out, at := beginDoc(nil)
+	return endDoc(doc.AppendElement(out, s.field, integer(n)), at)
 }
 
 func parseCount(c *compiler, arg doc.Value) (stage, error) {

@@ -377,3 +377,57 @@ func TestServerStagesAreSources(t *testing.T) {
 		}
 	}
 }
+
+// TestCounted compares stages that only count with what they give for documents.
+func TestCounted(t *testing.T) {
+	for _, c := range []struct {
+		stages string
+		ok     bool
+	}{
+		{`[{$count: "n"}]`, true},
+		{`[{$group: {_id: 1, n: {$sum: 1}}}]`, true},
+		{`[{$group: {n: {$sum: 1}, _id: null, m: {$sum: 1}}}, {$project: {_id: 0}}]`, true},
+		{`[{$group: {_id: "all"}}, {$count: "groups"}]`, true},
+		{`[{$group: {_id: "$n", n: {$sum: 1}}}]`, false},
+		{`[{$group: {_id: {a: "$n"}, n: {$sum: 1}}}]`, false},
+		{`[{$group: {_id: 1, n: {$sum: 2}}}]`, false},
+		{`[{$group: {_id: 1, n: {$sum: 1.0}}}]`, false},
+		{`[{$group: {_id: 1, n: {$sum: "$n"}}}]`, false},
+		{`[{$group: {_id: 1, n: {$sum: 1}, m: {$max: "$n"}}}]`, false},
+		{`[{$group: {_id: 1, n: {$avg: 1}}}]`, false},
+		{`[{$match: {}}, {$count: "n"}]`, false},
+		{`[]`, false},
+	} {
+		p := compile(t, c.stages)
+		made, rest, ok := p.Counted()
+		if ok != c.ok {
+			t.Errorf("%s: %v", c.stages, ok)
+		}
+		for _, n := range []int{0, 1, 70} {
+			if !ok {
+				continue
+			}
+			one := func(yield func(doc.Doc, error) bool) {
+				if n > 0 {
+					yield(made(int64(n)), nil)
+				}
+			}
+			want := textOf(t, p.Run(context.Background(), repeated(n, 10), (&memory{}).env()))
+			if got := textOf(t, rest.Run(context.Background(), one, (&memory{}).env())); got != want {
+				t.Errorf("%s of %d: %s, want %s", c.stages, n, got, want)
+			}
+		}
+	}
+}
+
+// textOf is the rows as extended JSON.
+func textOf(t *testing.T, rows Rows) (text string) {
+	t.Helper()
+	for d, err := range rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += bsoncore.Document(d).String() + "\n"
+	}
+	return text
+}

@@ -1,8 +1,12 @@
 package query
 
 import (
+	"bytes"
+
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 	"github.com/mayflydb/mayfly/internal/mongo/session"
 )
@@ -18,9 +22,7 @@ func Count(o *session.Operation, q *Selection) (n int64, err error) {
 		}
 		return n, nil
 	}
-	// Without a filter the store knows the number. It knows nothing of what a transaction has written, and a hint must
-	// be checked.
-	if q.Filter == nil && o.Transaction == nil && q.Hint.Type == 0 {
+	if q.countable(o) {
 		v, err := o.Enter(q.Container)
 		if err != nil {
 			return 0, err
@@ -38,4 +40,28 @@ func Count(o *session.Operation, q *Selection) (n int64, err error) {
 		})
 	})
 	return n, err
+}
+
+// countable reports whether the store knows how many documents are selected before skip and limit: all, without what a
+// transaction has written. A hint must be checked.
+func (q *Selection) countable(o *session.Operation) bool {
+	return q.Container != nil && q.acceptsAll() && o.Transaction == nil && q.Hint.Type == 0
+}
+
+// acceptsAll reports that there is no filter, or an empty one.
+func (q *Selection) acceptsAll() bool {
+	return q.Filter == nil || len(q.Query) > 0 && bytes.Equal(q.Query, doc.Empty)
+}
+
+// countedRows gives the only document of a stage that counts what is selected.
+func countedRows(o *session.Operation, q *Selection, made func(n int64) doc.Doc) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		n, err := Count(o, q)
+		switch {
+		case err != nil:
+			yield(nil, err)
+		case n > 0:
+			yield(made(n), nil)
+		}
+	}
 }
