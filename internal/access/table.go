@@ -10,9 +10,12 @@ type Table struct {
 	// Columns are the paths of the values.
 	Columns []Path
 
-	// Ends says that only the least and the greatest value of each column matter. There is no By then, and a Source may
-	// leave out all other values and Count.
-	Ends bool
+	// Ends says that only the least and the greatest value of each column matter, and with Counts also how many
+	// documents there are, and how many have one. There is no By then. A Source may leave out other values if it calls
+	// Defined instead, and Count without Counts.
+	Ends, Counts bool
+	// Defined adds documents that have a value in a column, apart from those whose values were added.
+	Defined func(group, column int, documents uint64)
 
 	// Values says that only the values of By matter, and which documents have them does not. There are no Columns then,
 	// and a Source may leave out Count. Lacking says that documents without a value matter as well.

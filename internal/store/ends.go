@@ -19,6 +19,9 @@ func (w *tabulation) ends(catalog.Range) error {
 	if err != nil || counter.Documents == 0 {
 		return err
 	}
+	if w.table.Counts && (w.only != nil || !w.alive) {
+		return errInexact
+	}
 	before := w.of.Documents
 	group, err := w.table.Group(doc.Value{})
 	if err != nil {
@@ -36,14 +39,50 @@ func (w *tabulation) ends(catalog.Range) error {
 		if err != nil {
 			return err
 		}
+		added := w.of.Documents
 		for _, step := range []func(kv.Iterator) bool{kv.Iterator.Next, kv.Iterator.Prev} {
 			if err := w.end(e, stamps, step, group, column); err != nil {
 				return err
 			}
 		}
+		if w.table.Counts {
+			defined, err := w.countDefined(path, counter)
+			if err != nil {
+				return err
+			}
+			// Both ends may be the same document.
+			if added = w.of.Documents - added; defined < added {
+				return errInexact
+			}
+			w.table.Defined(group, column, defined-added)
+		}
+	}
+	if w.table.Counts {
+		w.table.Count(group, counter.Documents)
 	}
 	w.of.Bytes += (w.of.Documents - before) * (counter.Bytes / counter.Documents)
 	return nil
+}
+
+// countDefined counts the documents with a value at a path, all of which are alive: all but those without, if these are
+// few.
+func (w *tabulation) countDefined(of access.Path, counter keys.Counter) (n uint64, err error) {
+	if isStamp(&access.Range{Path: of}) {
+		return counter.Documents, nil
+	}
+	l, path, err := w.lacking(of, counter)
+	if err != nil {
+		return 0, err
+	}
+	few, ok := l.(*sorted)
+	if n = counter.Documents; !ok || uint64(len(few.numbers)*costs.perNumber) > n {
+		return 0, errInexact // a walk over the entries takes less time
+	}
+	err = w.eachLacking(few, path, func() error {
+		n--
+		return nil
+	})
+	return n, err
 }
 
 // end adds the value of the first living document in one direction.

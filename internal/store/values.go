@@ -110,32 +110,45 @@ func (w *tabulation) behind(it kv.Iterator, value []byte) (more bool) {
 
 // someLack reports whether a living document has no value at the path of the groups.
 func (w *tabulation) someLack(counter keys.Counter) (found bool, err error) {
-	path, ok := plainPath(w.table.By)
-	if !ok {
-		return false, errInexact
+	l, path, err := w.lacking(w.table.By, counter)
+	if err == nil {
+		err = w.eachLacking(l, path, func() error { return errFound })
 	}
-	a := w.absenceOf(w.table.By)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.known && a.sequence > counter.Sequence { // it has read what the snapshot does not have
-		return false, errInexact
+	if err == errFound {
+		return true, nil
 	}
-	if err := a.refresh(w.reading, path, counter); err != nil {
-		return false, err
-	}
-	var l list = &sorted{numbers: a.numbers}
-	if a.many {
-		l = &everyRecord{r: w.reading}
-	}
-	err = w.visitList(l, 0, func(_ []byte, number uint64) error {
+	return false, err
+}
+
+// eachLacking calls do for each living document of a list without a value at a path.
+func (w *tabulation) eachLacking(l list, path doc.Path, do func() error) error {
+	return w.visitList(l, 0, func(_ []byte, number uint64) error {
 		_, body, alive, err := w.record(number)
 		if err == nil && alive && doc.IsUndefined(path.Lookup(body)) {
-			found, err = true, errFound
+			err = do()
 		}
 		return err
 	})
-	if err == errFound {
-		err = nil
+}
+
+// lacking lists the documents that may have no value at a path: those that are remembered, or all if they are too many
+// for that.
+func (w *tabulation) lacking(of access.Path, counter keys.Counter) (l list, path doc.Path, err error) {
+	path, ok := plainPath(of)
+	if !ok {
+		return nil, nil, errInexact
 	}
-	return found, err
+	a := w.absenceOf(of)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known && a.sequence > counter.Sequence { // it has read what the snapshot does not have
+		return nil, nil, errInexact
+	}
+	if err := a.refresh(w.reading, path, counter); err != nil {
+		return nil, nil, err
+	}
+	if a.many {
+		return &everyRecord{r: w.reading}, path, nil
+	}
+	return &sorted{numbers: slices.Clone(a.numbers)}, path, nil
 }

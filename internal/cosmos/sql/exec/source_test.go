@@ -22,6 +22,7 @@ type sliceSource struct {
 	visited   int // documents handed out
 	noCounter bool
 	tables    bool // Tabulate gives tables
+	noCounts  bool // and only values, if it is asked for ends and counts
 	short     int  // walks with First end with access.ErrLong after so many documents, those that resume after fewer
 }
 
@@ -110,13 +111,14 @@ func (s *sliceSource) Tabulate(
 		}
 		return v
 	}
-	ends := make([][]doc.Value, len(t.Columns))
+	ends, all := make([][]doc.Value, len(t.Columns)), uint64(0)
 	for i := range s.docs {
 		d := &s.docs[i]
 		if !s.selected(d, a) {
 			continue
 		}
 		if t.Ends {
+			all++
 			for c, path := range t.Columns {
 				if v := value(d, path); v.Type != 0 {
 					ends[c] = append(ends[c], v)
@@ -155,6 +157,15 @@ func (s *sliceSource) Tabulate(
 		group, err := t.Group(doc.Value{})
 		if err != nil {
 			return of, false, err
+		}
+		if t.Counts {
+			if len(list) < 2 || s.noCounts {
+				return of, false, nil
+			}
+			t.Defined(group, c, uint64(len(list)-2))
+			if c == 0 {
+				t.Count(group, all)
+			}
 		}
 		for _, v := range []doc.Value{slices.MinFunc(list, doc.Compare), slices.MaxFunc(list, doc.Compare)} {
 			of.Documents++

@@ -19,9 +19,10 @@ type table struct {
 	by      access.Path
 	columns []access.Path
 	parts   [][]int // of a group, by the column that has their values
-	ends    bool    // only the least and the greatest values count
-	values  bool    // only the values of by count
-	lacking bool    // and so does whether a document has none
+	ends    bool    // only the least and the greatest values count, and with counts how many there are
+	counts  bool
+	values  bool // only the values of by count
+	lacking bool // and so does whether a document has none
 }
 
 // tabulated returns the table of a query, nil if it needs more than that.
@@ -50,7 +51,8 @@ func (q *Query) tabulated() *table {
 		p := &sel.parts[i]
 		switch p.kind {
 		case partCount, partSum, partAverage, partLeast, partGreatest:
-			t.ends, t.values = t.ends && (p.kind == partLeast || p.kind == partGreatest), false
+			t.ends, t.values = t.ends && p.kind != partSum && p.kind != partAverage, false
+			t.counts = t.counts || p.kind == partCount
 			if p.get == nil {
 				continue
 			}
@@ -67,6 +69,7 @@ func (q *Query) tabulated() *table {
 			return nil
 		}
 	}
+	t.ends = t.ends && len(t.columns) > 0
 	if !t.ends && slices.ContainsFunc(t.columns, isStamp) {
 		return nil // no entries have it
 	}
@@ -103,11 +106,11 @@ func (t *table) add(part int, path access.Path) {
 // entryUnits is the work of reading an index entry.
 const entryUnits = 16
 
-// tabulate fills groups from a table of the source. group finds the group of a value of GROUP BY, nil for one that is
-// left to another page, and grow notes that the id-th group that is not nil needs more memory. If ok is false, the
-// groups are of no use.
+// tabulate fills groups from a table of the source, or only from the ends of its columns. group finds the group of a
+// value of GROUP BY, nil for one that is left to another page, and grow notes that the id-th group that is not nil
+// needs more memory. If ok is false, the groups are of no use.
 func (r *run) tabulate(
-	group func(v doc.Value) []accumulator, grow func(id, bytes int),
+	ends bool, group func(v doc.Value) []accumulator, grow func(id, bytes int),
 ) (ok bool, err error) {
 	if r.table == nil {
 		return false, nil
@@ -115,7 +118,8 @@ func (r *run) tabulate(
 	var groups [][]accumulator
 	parts := r.sel.parts
 	x := access.Table{
-		By: r.table.by, Columns: r.table.columns, Ends: r.table.ends, Values: r.table.values, Lacking: r.table.lacking,
+		By: r.table.by, Columns: r.table.columns, Ends: ends, Counts: r.table.counts, Values: r.table.values,
+		Lacking: r.table.lacking,
 		Group: func(v doc.Value) (int, error) {
 			g := group(v)
 			if r.f.err != nil {
@@ -146,6 +150,13 @@ func (r *run) tabulate(
 				}
 			}
 			return r.f.err == nil
+		},
+		Defined: func(id, column int, documents uint64) {
+			for _, i := range r.table.parts[column] {
+				if parts[i].kind == partCount {
+					groups[id][i].count += documents
+				}
+			}
 		},
 		Work: func(entries int) error {
 			r.f.work(entries * entryUnits)
@@ -208,7 +219,7 @@ func (r *run) tabulateRows(b *topK, offer func(*access.Document, place) bool) (o
 	}()
 	var d access.Document
 	n := 0
-	ok, err = r.tabulate(
+	ok, err = r.tabulate(false,
 		func(v doc.Value) []accumulator {
 			if n++; n > maxSortedValues && r.mode == modeSortedUnique {
 				r.f.fail(errManyValues)
@@ -242,14 +253,22 @@ func with(dst doc.Doc, path access.Path, v doc.Value) doc.Doc {
 
 // tabulateOne is tabulate for the only group of a query without GROUP BY.
 func (r *run) tabulateOne() (group []accumulator, ok bool, err error) {
-	group = make([]accumulator, len(r.sel.parts))
-	used := 0
-	ok, err = r.tabulate(
-		func(doc.Value) []accumulator { return group },
-		func(_, bytes int) {
-			used += bytes
-			r.holdGroup(used)
-		})
+	for _, ends := range []bool{true, false} {
+		group = make([]accumulator, len(r.sel.parts))
+		if r.table == nil || ends && !r.table.ends {
+			continue
+		}
+		used := 0
+		ok, err = r.tabulate(ends,
+			func(doc.Value) []accumulator { return group },
+			func(_, bytes int) {
+				used += bytes
+				r.holdGroup(used)
+			})
+		if ok || err != nil {
+			break
+		}
+	}
 	return group, ok, err
 }
 
@@ -263,7 +282,7 @@ func (r *run) tabulateGroups(b *topK) (ok bool, err error) {
 		}
 	}()
 	var entries []*entry
-	return r.tabulate(
+	return r.tabulate(false,
 		func(v doc.Value) []accumulator {
 			key := appendKey(nil, v)
 			r.f.spend(len(key))

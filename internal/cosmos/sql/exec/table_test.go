@@ -38,6 +38,8 @@ func TestTables(t *testing.T) {
 		{`SELECT MAX(c.kind) AS k, MIN(c.n) AS low, MAX(c.n) - MIN(c.n) AS spread FROM c`, true, 2},
 		{`SELECT VALUE MIN(c.n) FROM c WHERE c.n > 5`, true, 1},
 		{`SELECT VALUE MIN(c.none) FROM c`, true, 1},
+		{`SELECT VALUE [{"item": MAX(c.n), "item2": {"max": MAX(c.n), "count": COUNT(c.n)}}] FROM c`, true, 1},
+		{`SELECT MIN(c.m) AS low, COUNT(c.m) AS n, COUNT(1) AS everyone, MAX(c.kind) AS high FROM c`, true, 2},
 		{`SELECT VALUE {first: MIN(c._ts), last: MAX(c._ts)} FROM c`, true, 1},
 		{`SELECT VALUE MAX(c._ts) - SUM(c.n) FROM c`, false, 0},
 		{`SELECT VALUE MAX(c._ts.x) FROM c`, false, 0},
@@ -85,14 +87,18 @@ func TestTables(t *testing.T) {
 	} {
 		s := newSource(t, texts...)
 		for _, rows := range []int{0, 1, 2} {
-			s.visited, s.tables = 0, false
+			s.visited, s.tables, s.noCounts = 0, false, false
 			a := asking{query: c.query, limit: Limit{Rows: rows}}
 			want, err := a.all(t, s)
 			if err != nil {
 				t.Fatalf("%s: %v", c.query, err)
 			}
 			_, page, _ := a.page(t, s, nil)
-			s.visited, s.tables = 0, true
+			s.visited, s.tables, s.noCounts = 0, true, true
+			if got, err := a.all(t, s); err != nil || got != want {
+				t.Errorf("%s: %s, %v, want %s without counts", c.query, got, err, want)
+			}
+			s.noCounts = false
 			if got, err := a.all(t, s); err != nil || got != want {
 				t.Errorf("%s: %s, %v, want %s", c.query, got, err, want)
 			}
