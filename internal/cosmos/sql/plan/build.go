@@ -26,9 +26,6 @@ var rules = []struct {
 	{"count only", (*builder).countOnly},
 }
 
-// scanning are the rules that do not use an index.
-var scanning = map[string]bool{"sort": true}
-
 // Build checks and plans a query. Errors are *syntax.Error. The plan shares q, which is not modified.
 func Build(q *syntax.Query, env Environment) (*Plan, error) {
 	r := resolver{env.Constant}
@@ -49,7 +46,7 @@ func Build(q *syntax.Query, env Environment) (*Plan, error) {
 		return nil, err
 	}
 	for _, rule := range rules {
-		if (!env.NoIndex || scanning[rule.name]) && rule.apply(b) {
+		if (!env.NoIndex || b.scans(rule.name)) && rule.apply(b) {
 			b.plan.Rules = append(b.plan.Rules, rule.name)
 		}
 	}
@@ -82,6 +79,12 @@ type builder struct {
 	behind, matched *compositeMatch
 	// countsPath reports that the path of COUNT(path) is among the parts.
 	countsPath bool
+}
+
+// scans reports that a rule does not use an index. A page that continues in the order of partitions has to be of the
+// same ones as the page before, because positions are parts of their keys.
+func (b *builder) scans(rule string) bool {
+	return rule == "sort" || rule == "partition key" && b.resumes(ByPartition)
 }
 
 // read reduces the filter to conditions.
