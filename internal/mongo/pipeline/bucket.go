@@ -71,7 +71,7 @@ func parseBucket(c *compiler, arg doc.Value) (stage, error) {
 		s.outputs = []*statement{counted("count")}
 	}
 	ordered := &sortStage{sort: &Sort{parts: []sortPart{{path: path{"_id"}}}}}
-	return series{&group{"$bucket", s.key, s.outputs}, ordered}, nil
+	return series{&group{stage: "$bucket", key: s.key, fields: s.outputs}, ordered}, nil
 }
 
 func (s *buckets) option(c *compiler, name string, v doc.Value) (err error) {

@@ -12,35 +12,36 @@ import (
 // documents that adds up ones, which is what drivers send for countDocuments. made is its only document for a number
 // above 0; there is none for 0.
 func (p *Pipeline) Counted() (made func(n int64) doc.Doc, rest *Pipeline, ok bool) {
-	if len(p.stages) == 0 || len(p.specs) != len(p.stages) {
+	if len(p.stages) == 0 {
 		return nil, nil, false
 	}
 	switch s := p.stages[0].(type) {
 	case *countStage:
-		made, ok = s.document, true
+		made = s.document
 	case *group:
-		made, ok = countingGroup(doc.Lookup(p.specs[0], "$group"))
+		made = s.counts
 	}
-	if !ok {
+	if made == nil {
 		return nil, nil, false
 	}
-	return made, &Pipeline{stages: p.stages[1:], names: p.names, specs: p.specs[1:]}, true
+	return made, &Pipeline{stages: p.stages[1:], names: p.names, specs: p.specs[min(1, len(p.specs)):]}, true
 }
 
-// countingGroup reads a $group whose _id is a constant and whose fields are all {$sum: 1}.
-func countingGroup(spec doc.Value) (made func(n int64) doc.Doc, ok bool) {
+// countingGroup makes the only group of a $group whose _id is a constant and whose fields are all {$sum: 1}. It is nil
+// for every other one.
+func countingGroup(spec doc.Value) (made func(n int64) doc.Doc) {
 	key, fields := doc.Value{}, []string(nil)
 	for name, v := range doc.Members(spec.Data) {
 		if name == "_id" {
 			if key = v; !isConstant(v) {
-				return nil, false
+				return nil
 			}
 			continue
 		}
 		sum, _ := doc.AsDoc(v)
 		one := doc.Lookup(sum, "$sum")
 		if n, _ := doc.AsInt(one); one.Type != bsoncore.TypeInt32 || n != 1 {
-			return nil, false
+			return nil
 		}
 		fields = append(fields, name)
 	}
@@ -51,7 +52,7 @@ func countingGroup(spec doc.Value) (made func(n int64) doc.Doc, ok bool) {
 			out = doc.AppendElement(out, name, integer(n))
 		}
 		return endDoc(out, at)
-	}, true
+	}
 }
 
 // isConstant reports that a value is no expression.

@@ -16,6 +16,7 @@ type group struct {
 	stage  string
 	key    func(s *expression.Scope) (doc.Value, error)
 	fields []*statement
+	counts func(n int64) doc.Doc // the only group, if the stage but counts n documents; else nil
 }
 
 func (s *group) name() string { return s.stage }
@@ -170,6 +171,7 @@ func parseGroup(c *compiler, arg doc.Value) (stage, error) {
 	if s.key == nil {
 		return nil, code.New(15955, "a group specification must include an _id")
 	}
+	s.counts = countingGroup(arg)
 	return s, nil
 }
 

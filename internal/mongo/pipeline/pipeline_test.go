@@ -396,6 +396,10 @@ func TestCounted(t *testing.T) {
 		{`[{$group: {_id: 1, n: {$sum: 1}, m: {$max: "$n"}}}]`, false},
 		{`[{$group: {_id: 1, n: {$avg: 1}}}]`, false},
 		{`[{$match: {}}, {$count: "n"}]`, false},
+		{`[{$sortByCount: "$n"}, {$limit: 5}]`, false},
+		{`[{$sortByCount: "$n"}]`, false},
+		{`[{$bucket: {groupBy: "$n", boundaries: [0, 9], default: 10}}, {$limit: 5}]`, false},
+		{`[{$count: "n"}, {$sortByCount: "$n"}]`, true},
 		{`[]`, false},
 	} {
 		p := compile(t, c.stages)

@@ -32,7 +32,7 @@ func parseSortByCount(c *compiler, arg doc.Value) (stage, error) {
 		return nil, err
 	}
 	counts := &sortStage{sort: &Sort{parts: []sortPart{{path: path{"count"}, descending: true}}}}
-	return series{&group{"$sortByCount", x.Evaluate, []*statement{counted("count")}}, counts}, nil
+	return series{&group{stage: "$sortByCount", key: x.Evaluate, fields: []*statement{counted("count")}}, counts}, nil
 }
 
 // counted is name: {$sum: 1}.
