@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -53,13 +54,10 @@ func (r *reading) scanNamed(scans access.IndexScans) error {
 
 func (r *reading) newNamedScan(of *access.IndexScan) (*namedScan, error) {
 	w := &namedScan{reading: r, of: of}
-	if of.Index == access.Identity {
-		w.prefix = r.rng.AppendPrefix(nil, keys.KindLookup)
-	} else {
-		if w.n = r.s.indexer(r.v).find(of.Index); w.n == nil || w.n.Building {
-			return nil, errIndexChanged
-		}
-		w.prefix = r.rng.NamedPrefix(nil, of.Index)
+	if !w.find(r.s, r.v, r.rng) {
+		return nil, errIndexChanged
+	}
+	if w.n != nil {
 		var err error
 		if w.multikey, err = r.s.isMultikey(r.ctx, r.snapshot, r.rng, w.n); err != nil {
 			return nil, err
@@ -70,13 +68,29 @@ func (r *reading) newNamedScan(of *access.IndexScan) (*namedScan, error) {
 		}
 		w.multikey = w.multikey || w.n.Wildcard // which has an entry for each path
 	}
-	if of.Intervals == nil {
+	w.bound()
+	return w, nil
+}
+
+// find finds the index in a range, and reports whether it is there and complete.
+func (w *namedScan) find(s *Store, v catalog.View, rng keys.Range) bool {
+	if w.of.Index == access.Identity {
+		w.prefix = rng.AppendPrefix(nil, keys.KindLookup)
+		return true
+	}
+	w.prefix = rng.NamedPrefix(nil, w.of.Index)
+	w.n = s.indexer(v).find(w.of.Index)
+	return w.n != nil && !w.n.Building
+}
+
+// bound finds the keys of all intervals.
+func (w *namedScan) bound() {
+	if w.of.Intervals == nil {
 		w.intervals = []interval{prefixed(w.prefix)}
 	}
-	for i := range of.Intervals {
-		w.intervals = append(w.intervals, w.interval(&of.Intervals[i]))
+	for i := range w.of.Intervals {
+		w.intervals = append(w.intervals, w.interval(&w.of.Intervals[i]))
 	}
-	return w, nil
 }
 
 // interval finds the keys of an interval.

@@ -230,6 +230,11 @@ func weight(spans []span) int {
 	return least
 }
 
+// scan is the scan of the candidate's index.
+func (c *candidate) scan(ix *access.NamedIndex) access.IndexScan {
+	return access.IndexScan{Index: ix.Index, Intervals: c.intervals(ix), Reverse: c.reverse, Single: c.single}
+}
+
 // intervals returns the bounds in the order of the index.
 func (c *candidate) intervals(ix *access.NamedIndex) []access.Interval {
 	switch {

@@ -1,7 +1,8 @@
 // Package plan chooses how to find the documents that a MongoDB query asks for: from a filter, a sort, a hint and the
 // indexes of a container to an access.Access, and its description for explain. The access may select more documents
 // than the filter accepts, never fewer, so the caller checks each document. It reads no documents and keeps no
-// statistics: the same query and indexes always give the same plan.
+// statistics. Rules give each index a score; where several fit, their entries are counted, as far as the one with the
+// fewest has them.
 package plan
 
 import (
@@ -20,11 +21,14 @@ type Query struct {
 	Text doc.Doc
 	// Sort lists the dotted paths to sort by; none means any order. The caller handles $natural.
 	Sort []access.NamedColumn
-	// Limit is how many documents are wanted, skipped ones included; 0 is all.
+	// Limit is how many documents are wanted, skipped ones included; 0 is all. That of Like stays.
 	Limit int64
 	// Hint is the name of an index or its key pattern, missing or an empty object for none. {$natural: 1} and
 	// {$natural: -1} forbid indexes.
 	Hint doc.Value
+	// Like is a plan of the same query whose walk is to go on, nil if there is none. Where entries were counted for it,
+	// the result stays: a position in its scans is one in those of the new plan, if the indexes are still the same.
+	Like *Plan
 }
 
 // A Plan says how to find the documents of a Query. It is immutable.
@@ -42,6 +46,7 @@ type Plan struct {
 	nothing  bool              // no document can be accepted
 	identity bool              // the filter is {_id: value}
 	rooted   bool              // the filter is an $or and nothing else
+	winners  []uint32          // of the contests between indexes, by their numbers
 
 	leg  [1]leg // where most Plans have their legs and scans
 	scan [1]access.IndexScan
@@ -53,13 +58,18 @@ type leg struct {
 	index *access.NamedIndex
 }
 
-// Choose makes a plan. Errors are *code.Error: BadValue for a hint that names no index, IndexNotFound for a key pattern
-// that two indexes have, FailedToParse for a hint that is neither a string nor an object, and NoQueryExecutionPlans
-// (291) for the hint of an index that does not have all documents of the query.
+// Choose makes a plan. With count nil it goes by rules alone. Errors are *code.Error: BadValue for a hint that names no
+// index, IndexNotFound for a key pattern that two indexes have, FailedToParse for a hint that is neither a string nor
+// an object, and NoQueryExecutionPlans (291) for the hint of an index that does not have all documents of the query.
 // https://www.mongodb.com/docs/v7.0/core/query-plans/
-func Choose(q Query, indexes []access.NamedIndex) (*Plan, error) {
+func Choose(q Query, indexes []access.NamedIndex, count CountEntries) (*Plan, error) {
 	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
-	p := planner{query: &made.query, indexes: indexes, hinted: -1, budget: maxWork}
+	made.query.Like = nil
+	p := planner{query: &made.query, indexes: indexes, hinted: -1, budget: maxWork, count: count}
+	if q.Like != nil {
+		p.again, p.before = true, q.Like.winners
+		made.query.Limit = q.Like.query.Limit
+	}
 	scan, err := p.readHint()
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func compile(t testing.TB, d bson.D) *filter.Filter {
 
 func choose(t testing.TB, f *filter.Filter, indexes ...access.NamedIndex) *Plan {
 	t.Helper()
-	p, err := Choose(Query{Filter: f}, append([]access.NamedIndex{identity}, indexes...))
+	p, err := Choose(Query{Filter: f}, append([]access.NamedIndex{identity}, indexes...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,12 +77,12 @@ func TestNoIndexes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Choose(Query{Filter: f}, nil)
+		p, err := Choose(Query{Filter: f}, nil, nil)
 		if err != nil || p.Scans() != nil || !p.Sorted || p.Summary() != "COLLSCAN" {
 			t.Errorf("%s: %v, %+v", text, err, p)
 		}
 	}
-	if p, err := Choose(Query{}, nil); err != nil || p.Scans() != nil {
+	if p, err := Choose(Query{}, nil, nil); err != nil || p.Scans() != nil {
 		t.Errorf("without a filter: %v, %+v", err, p)
 	}
 }
@@ -116,7 +116,7 @@ func TestSummaries(t *testing.T) {
 
 func TestExecuted(t *testing.T) {
 	q, _ := readQuery(t, `{"a": 1, "b": 2}`)
-	p, err := Choose(q, []access.NamedIndex{onPath("a")})
+	p, err := Choose(q, []access.NamedIndex{onPath("a")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func BenchmarkChoose(b *testing.B) {
 			q := Query{Filter: compile(b, c.filter), Sort: c.sort}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Choose(q, benchmarked); err != nil {
+				if _, err := Choose(q, benchmarked, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -21,6 +21,11 @@ type planner struct {
 	indexes []access.NamedIndex
 	hinted  int // the only index that may be used, -1 for any
 	budget  int
+	count   CountEntries
+	counted int      // entries
+	again   bool     // before has the winners of the contests of an earlier plan
+	before  []uint32 // numbers of indexes
+	winners []uint32 // of the contests so far
 }
 
 func (p *planner) hasIdentity() bool {
@@ -47,6 +52,7 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 			legs, score = found, least
 		}
 	}
+	made.winners = p.winners
 	switch {
 	case score > best.score:
 		made.rooted = made.query.Filter.Tree().Kind == filter.Or
@@ -64,9 +70,7 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 		c := &legs[i]
 		ix := &p.indexes[c.index]
 		made.legs = append(made.legs, leg{*c, ix})
-		made.scans = append(made.scans, access.IndexScan{
-			Index: ix.Index, Intervals: c.intervals(ix), Reverse: c.reverse, Single: c.single,
-		})
+		made.scans = append(made.scans, c.scan(ix))
 	}
 	made.Access.Of = &made.scans
 	return made, nil
@@ -82,8 +86,9 @@ func isIdentity(made *Plan, legs []candidate) bool {
 	return n.Kind == filter.Equal && n.Path == "_id" && isPoint(n.Value) && made.query.Hint.Type == 0
 }
 
-// bestCandidate returns the candidate with the highest score for a conjunction, and one with score 0 if no index helps.
-// The query's sort matters only if ordered is set. Of equal candidates it takes the first index.
+// bestCandidate returns the candidate with the highest score for a conjunction, or one that has won a contest with it,
+// and one with score 0 if no index helps. The query's sort matters only if ordered is set. Of equal candidates it takes
+// the first index.
 func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate) {
 	for i := range p.indexes {
 		ix := &p.indexes[i]
@@ -97,7 +102,7 @@ func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate)
 			best = c
 		}
 	}
-	return best
+	return p.contest(all, best, ordered)
 }
 
 // branches finds candidates for each branch of an $or inside of outer conditions. least is the lowest of their scores.

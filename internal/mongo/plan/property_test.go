@@ -39,12 +39,13 @@ func TestPlansMissNothing(t *testing.T) {
 		}
 	}
 	if *rounds >= 50 &&
-		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400) {
+		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400 ||
+			counts.contests < counts.all/40) {
 		t.Errorf("the queries are too dull: %+v", counts)
 	}
 }
 
-type tally struct{ all, indexed, sorted, several int }
+type tally struct{ all, indexed, sorted, several, contests int }
 
 // A house is a store with a database.
 type house struct {
@@ -147,12 +148,17 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 		if q.Filter == nil {
 			continue
 		}
-		p, err := Choose(q, indexes)
+		some := func(*access.IndexScan, int) (int, error) { return r.IntN(50), nil }
+		p, err := Choose(q, indexes, some)
 		if err != nil {
 			t.Errorf("%s: %v", relaxed(t, q.Text), err)
 			return false
 		}
 		counts.count(p)
+		if q.Like = p; !goesOn(p, q, indexes) {
+			t.Errorf("%s has another plan when it goes on", relaxed(t, q.Text))
+			return false
+		}
 		if wrong := h.check(v, p, all); wrong != "" {
 			t.Errorf("%s sort %v\n%s\n%s\nindexes %s", relaxed(t, q.Text), q.Sort, relaxed(t, p.Explain()), wrong,
 				strings.Join(described, "\n"))
@@ -162,8 +168,19 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 	return true
 }
 
+// goesOn reports whether the plan of a query that goes on with p is the same.
+func goesOn(p *Plan, q Query, indexes []access.NamedIndex) bool {
+	again, err := Choose(q, indexes, nil)
+	return err == nil && slices.EqualFunc(p.Scans(), again.Scans(), func(a, b access.IndexScan) bool {
+		return a.Index == b.Index && a.Reverse == b.Reverse && len(a.Intervals) == len(b.Intervals)
+	})
+}
+
 func (c *tally) count(p *Plan) {
 	c.all++
+	if len(p.winners) > 0 {
+		c.contests++
+	}
 	if len(p.legs) > 0 && p.Summary() != "IDHACK" {
 		c.indexed++
 	}

@@ -17,25 +17,44 @@ import (
 )
 
 // TestStories plans the cases of testdata. "index {a: 1} {sparse: true}" adds an index, with multikey: true among the
-// options that MongoDB has; "indexes" drops all but that on _id. Each other line is a filter, perhaps " | sort {...}",
-// " | limit 5" and " | hint ...", and the plan: the stages from the last to the first, or with " | full" as explain has
-// them. Single is access.IndexScan's.
+// options that MongoDB has; "entries a_1 5" says how many entries any scan of an index reads; "indexes" drops all but
+// that on _id. Each other line is a filter, perhaps " | sort {...}", " | limit 5" and " | hint ...", and the plan: the
+// stages from the last to the first, or with " | full" as explain has them. Single is access.IndexScan's.
 func TestStories(t *testing.T) {
 	storytest.Run(t, "testdata/*.txt", storytest.Lines, func() storytest.Answer {
-		indexes := []access.NamedIndex{identity}
+		indexes, entries := []access.NamedIndex{identity}, counts{}
 		return func(t *testing.T, given string) (string, bool) {
-			rest, isIndex := strings.CutPrefix(given, "index ")
-			switch {
-			case given == "indexes":
+			word, rest, _ := strings.Cut(given, " ")
+			switch word {
+			case "indexes":
 				indexes = indexes[:1:1]
-			case isIndex:
+			case "index":
 				indexes = append(indexes, readIndex(t, rest, len(indexes)))
+			case "entries":
+				name, n, _ := strings.Cut(rest, " ")
+				for i := range indexes {
+					if indexes[i].Name == name {
+						entries[indexes[i].Index], _ = strconv.Atoi(n)
+					}
+				}
 			default:
-				return answer(t, given, indexes), true
+				return answer(t, given, indexes, entries), true
 			}
 			return "", false
 		}
 	})
+}
+
+// counts are numbers of entries by the numbers of their indexes.
+type counts map[uint32]int
+
+// count is a CountEntries.
+func (c counts) count(of *access.IndexScan, most int) (int, error) {
+	n, known := c[of.Index]
+	if !known {
+		return 0, errors.New("nobody knows")
+	}
+	return min(n, most), nil
 }
 
 var identity = access.NamedIndex{Index: access.Identity, Name: "_id_", Columns: []access.NamedColumn{{Path: "_id"}},
@@ -112,9 +131,9 @@ func readQuery(t testing.TB, text string) (q Query, full bool) {
 	return q, full
 }
 
-func answer(t testing.TB, given string, indexes []access.NamedIndex) string {
+func answer(t testing.TB, given string, indexes []access.NamedIndex, entries counts) string {
 	q, full := readQuery(t, given)
-	p, err := Choose(q, indexes)
+	p, err := Choose(q, indexes, entries.count)
 	if err != nil {
 		var e *code.Error
 		if !errors.As(err, &e) {

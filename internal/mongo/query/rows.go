@@ -30,14 +30,15 @@ var errIndexGone = code.New(code.QueryPlanKilled,
 // maxReplans is how often a plan is made again because an index has changed during the walk.
 const maxReplans = 100
 
-// Plan chooses how to find the documents. In a transaction that has written, no index gives an
-// order, since what it has written comes last.
+// Plan chooses how to find the documents, in the same way each time that it is asked. In a transaction that has
+// written, no index gives an order, since what it has written comes last.
 func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error) {
 	indexes, err := o.Node.Store.Named(o.Context, v)
 	if err != nil {
 		return nil, err
 	}
-	want := plan.Query{Namespace: q.Namespace, Filter: q.Filter, Text: q.Query, Hint: q.Hint, Limit: q.Limit}
+	want := plan.Query{Namespace: q.Namespace, Filter: q.Filter, Text: q.Query, Hint: q.Hint, Limit: q.wanted(),
+		Like: q.chosen}
 	if q.Sort != nil {
 		paths, descending := q.Sort.Paths()
 		for i, path := range paths {
@@ -47,7 +48,12 @@ func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error
 	if v.Dialect != catalog.Mongo {
 		indexes = nil
 	}
-	p, err := plan.Choose(want, indexes)
+	p, err := plan.Choose(want, indexes, func(of *access.IndexScan, most int) (int, error) {
+		return o.Node.Store.CountEntries(o.Context, v, of, most)
+	})
+	if err == nil {
+		q.chosen = p
+	}
 	if err == nil && v.Dialect != catalog.Mongo {
 		p = nosqlPlan(o, v, q, p)
 	}

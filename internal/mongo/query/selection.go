@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"math"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -95,6 +96,7 @@ type Selection struct {
 	nosql     *nosqlView  // of a NoSQL container, once it is read
 	Names     *expression.Names
 	plan      *plan.Plan // that the last walk from the start has followed
+	chosen    *plan.Plan // by the last Plan
 
 	memory pipeline.Memory // of a sort; nil is that of the operation
 }
@@ -109,6 +111,14 @@ func (q *Selection) Scope(o *session.Operation) *expression.Scope {
 		return &o.Plain
 	}
 	return o.Scope(q.Names, q.Vars)
+}
+
+// wanted is how many documents the selection needs before it skips, 0 for all.
+func (q *Selection) wanted() int64 {
+	if q.Limit == 0 || q.Skip > math.MaxInt64-q.Limit {
+		return 0
+	}
+	return q.Skip + q.Limit
 }
 
 // Matches reports whether a document is selected.
@@ -135,12 +145,8 @@ func (q *Selection) ordered(memory pipeline.Memory, w *work.Meter, rows pipeline
 	if q.Sort == nil || p.Sorted {
 		return rows
 	}
-	limit := int64(0)
-	if q.Limit > 0 {
-		// With a limit the sort holds only as many documents as can be in the answer.
-		limit = q.Limit + q.Skip
-	}
-	return q.Sort.RowsWithin(memory, w, rows, limit)
+	// With a limit the sort holds only as many documents as can be in the answer.
+	return q.Sort.RowsWithin(memory, w, rows, q.wanted())
 }
 
 // Cut skips and limits rows.
