@@ -14,14 +14,17 @@ import (
 
 // Count returns how many living documents a selects, from index entries alone. ok is false if they do not suffice: if
 // entries hold only a part of a bound, a path is not indexed, more than a million numbers would have to be sorted, or a
-// is a Walk with Absent, IndexScans or a walk that resumes.
+// is a Walk with Absent, several IndexScans, one that is not Single, or a walk that resumes. The bounds of an IndexScan
+// are not checked for parts.
 func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n uint64, ok bool, err error) {
 	if a.After != nil {
 		return 0, false, nil
 	}
 	switch of := a.Of.(type) {
 	case *access.IndexScans:
-		return 0, false, nil
+		if len(*of) != 1 || !(*of)[0].Single {
+			return 0, false, nil
+		}
 	case *access.Walk:
 		if of.Absent {
 			return 0, false, nil
@@ -172,8 +175,11 @@ func (t *tally) exact(set access.Set) bool {
 
 // count chooses the cheapest way.
 func (t *tally) count() error {
-	if _, all := t.of.(access.Scope); all {
+	switch of := t.of.(type) {
+	case access.Scope:
 		return t.countPostings()
+	case *access.IndexScans:
+		return t.countNamed(&(*of)[0])
 	}
 	if t.set != nil && t.scope == nil {
 		// Entries of one range, each document once, are counted as they come.

@@ -8,6 +8,38 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
+// countNamed counts the documents of a scan, each of which has one entry.
+func (t *tally) countNamed(of *access.IndexScan) error {
+	w, err := t.newNamedScan(of)
+	if err != nil {
+		return err
+	}
+	if w.multikey {
+		return errManyEntries
+	}
+	leads := w.leads()
+	for _, x := range w.intervals {
+		if x.empty() {
+			continue
+		}
+		err := t.walk(x, func(it kv.Iterator) error {
+			if t.stats.Keys++; t.alive {
+				t.n++
+				return nil
+			}
+			number, err := leads(it)
+			if err != nil {
+				return corrupt(err, "index entry")
+			}
+			return t.add(number)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // CountEntries counts the entries that a scan of a named index reads, up to most, and one more for the seek of each of
 // its intervals. Those of dead documents count until they are reclaimed. It fails with fault.Conflict if the index is
 // gone.

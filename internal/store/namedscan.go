@@ -8,6 +8,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
+	"github.com/mayflydb/mayfly/internal/kv"
 )
 
 // A namedScan is a walk over the intervals of one named index.
@@ -129,10 +130,7 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 	if after != nil {
 		after = append(bytes.Clone(w.prefix), after...)
 	}
-	leads := numberInKey
-	if w.n == nil {
-		leads = numberInValue
-	}
+	leads := w.leads()
 	ahead := w.lookAhead(func(key []byte, number uint64) error { return w.giveAt(key, number, ordinal, before) })
 	for i := range w.intervals {
 		at := w.intervals[i]
@@ -147,6 +145,14 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 		}
 	}
 	return ahead.rest()
+}
+
+// leads reads the number of the document that an entry leads to.
+func (w *namedScan) leads() func(kv.Iterator) (uint64, error) {
+	if w.n == nil {
+		return numberInValue
+	}
+	return numberInKey
 }
 
 // giveAt hands out the document that an entry leads to, unless it comes at another entry.

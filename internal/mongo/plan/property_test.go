@@ -40,12 +40,12 @@ func TestPlansMissNothing(t *testing.T) {
 	}
 	if *rounds >= 50 &&
 		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400 ||
-			counts.contests < counts.all/40) {
+			counts.contests < counts.all/40 || counts.counted < counts.all/60) {
 		t.Errorf("the queries are too dull: %+v", counts)
 	}
 }
 
-type tally struct{ all, indexed, sorted, several, contests int }
+type tally struct{ all, indexed, sorted, several, contests, counted int }
 
 // A house is a store with a database.
 type house struct {
@@ -181,6 +181,9 @@ func (c *tally) count(p *Plan) {
 	if len(p.winners) > 0 {
 		c.contests++
 	}
+	if _, ok := p.Counted(); ok {
+		c.counted++
+	}
 	if len(p.legs) > 0 && p.Summary() != "IDHACK" {
 		c.indexed++
 	}
@@ -226,6 +229,12 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 	}
 	if want != len(found) {
 		return fmt.Sprintf("%d documents, want %d", len(found), want)
+	}
+	if a, ok := p.Counted(); ok {
+		n, ok, err := h.store.Count(context.Background(), v, a)
+		if err != nil || !ok || int(n) != want {
+			return fmt.Sprintf("counted %d, %v, %v, want %d", n, ok, err, want)
+		}
 	}
 	isLong := func(d doc.Doc) bool { return strings.Contains(string(d), "longlong") }
 	if !p.Sorted || slices.ContainsFunc(found, isLong) {

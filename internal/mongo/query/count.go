@@ -32,6 +32,14 @@ func Count(o *session.Operation, q *Selection) (n int64, err error) {
 		}
 	}
 	err = WithPlan(o, q, func(v catalog.View, p *plan.Plan) (bool, error) {
+		if a, ok := p.Counted(); ok && q.Limit == 0 && o.Transaction == nil {
+			o.TracePlan(p, &a)
+			o.Node.Used(v.Container, p)
+			counted, ok, err := o.Node.Store.Count(o.Context, v, a)
+			if n = int64(counted); ok || err != nil {
+				return false, err
+			}
+		}
 		// A walk that begins again counts again.
 		n = 0
 		return false, Each(o, q, v, p, nil, func(access.Document) (bool, error) {
@@ -42,10 +50,10 @@ func Count(o *session.Operation, q *Selection) (n int64, err error) {
 	return n, err
 }
 
-// countable reports whether the store knows how many documents are selected before skip and limit: all, without what a
-// transaction has written. A hint must be checked.
+// countable reports whether the store knows how many documents there are: all, without what a transaction has written.
+// A hint must be checked.
 func (q *Selection) countable(o *session.Operation) bool {
-	return q.Container != nil && q.acceptsAll() && o.Transaction == nil && q.Hint.Type == 0
+	return q.acceptsAll() && o.Transaction == nil && q.Hint.Type == 0
 }
 
 // acceptsAll reports that there is no filter, or an empty one.
@@ -56,7 +64,9 @@ func (q *Selection) acceptsAll() bool {
 // countedRows gives the only document of a stage that counts what is selected.
 func countedRows(o *session.Operation, q *Selection, made func(n int64) doc.Doc) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		n, err := Count(o, q)
+		counted := *q
+		counted.Sort, counted.Reverse = nil, false
+		n, err := Count(o, &counted)
 		switch {
 		case err != nil:
 			yield(nil, err)

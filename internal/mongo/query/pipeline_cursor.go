@@ -118,7 +118,7 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 		q := x.Selection
 		q.Filter, q.Query, q.Sort, q.Skip = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip
 		q.Limit, q.memory = max(0, prefix.Limit), &p.Holding
-		if made, after, ok := rest.Counted(); ok && q.Skip == 0 && prefix.Limit < 0 && q.countable(o) {
+		if made, after, ok := rest.Counted(); ok && q.Skip == 0 && prefix.Limit < 0 && q.Container != nil {
 			rows, rest = countedRows(o, &q, made), after
 		} else if prefix.Limit != 0 {
 			rows = q.documents(p, blocking(rest))
