@@ -23,6 +23,9 @@ type Access struct {
 	// another order than that of the selection, and without positions. After is nil.
 	Unordered bool
 
+	// Reverse turns the order of creation round, that of the whole container, which has one range.
+	Reverse bool
+
 	// First, when above 0, says that the caller needs about so many documents of a Walk in a whole partition, and could
 	// read all of the partition and sort them instead. Scan may then fail with ErrLong, before the first document or
 	// after any.

@@ -34,10 +34,51 @@ func (s *Store) scan(
 	case access.Scope:
 		return r.each(r.scanPostings)
 	}
+	if a.Reverse {
+		return r.scanBack()
+	}
 	if err := r.resume(); err != nil {
 		return err
 	}
 	return r.inNumbers()
+}
+
+// scanBack hands out the documents of the only range from the newest to the oldest.
+func (r *reading) scanBack() error {
+	if r.of != nil || len(r.ranges) != 1 {
+		return fault.New(fault.Internal, "a part of a container, or several ranges, from the end")
+	}
+	lower, upper := r.rng.Bounds(keys.KindRecord)
+	if r.after != nil {
+		number, ok := r.after.Number()
+		if !ok {
+			return ErrPosition
+		}
+		upper = r.rng.Record(nil, number)
+	}
+	var err error
+	if r.records, err = r.iterate(lower, upper); err != nil {
+		return err
+	}
+	for {
+		if err := r.tick(); err != nil {
+			return err
+		}
+		if err := r.land(r.records.Prev()); err != nil || !r.here {
+			return err
+		}
+		h, body, alive, err := r.present()
+		if err != nil {
+			return err
+		}
+		if !alive {
+			continue
+		}
+		r.position = access.NumberPosition(r.position[:0], r.at)
+		if err := r.give(r.at, h, body); err != nil {
+			return err
+		}
+	}
 }
 
 // inNumbersOfRange hands out the documents of the range that r is in, in the order of their numbers.

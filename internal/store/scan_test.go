@@ -49,6 +49,7 @@ var forms = []struct {
 	exact bool // Count must tell
 }{
 	{"everything", access.Access{}, "a b c d e f", true},
+	{"everything from the end", access.Access{Reverse: true}, "f e d c b a", true},
 	{"partition", inPartition("q", access.Access{}), "d e f", true},
 	{"ids in order of creation", inPartition("p", lookupOf("c", "a", "none", "a", "d")), "a c", true},
 	{"no ids", inPartition("p", lookupOf()), "", true},
@@ -165,6 +166,7 @@ func TestPositionsOfAnotherShape(t *testing.T) {
 		after access.Position
 	}{
 		{"value for numbers", access.Access{}, one},
+		{"value for numbers from the end", access.Access{Reverse: true}, one},
 		{"value for a set", equality, one},
 		{"nothing for a set", equality, access.Position{}},
 		{"the last number", equality, bytes.Repeat([]byte{0xFF}, 8)},

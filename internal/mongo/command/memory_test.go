@@ -102,9 +102,6 @@ func TestMemoryOfCursors(t *testing.T) {
 				func() (*mongo.Cursor, error) { // reads ahead
 					return c.Aggregate(ctx, bson.A{eq("$set", eq("m", 1))}, options.Aggregate().SetBatchSize(30))
 				},
-				func() (*mongo.Cursor, error) {
-					return c.Find(ctx, bson.D{}, options.Find().SetHint(eq("$natural", -1)).SetBatchSize(2))
-				},
 			} {
 				x, err := open()
 				must(t, err)

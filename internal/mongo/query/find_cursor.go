@@ -43,7 +43,7 @@ func (q *FindCursor) Fill(o *session.Operation, b *session.Batch) (done bool, er
 		return q.fillSorted(o, b)
 	}
 	err = WithPlan(o, &q.Selection, func(v catalog.View, p *plan.Plan) (bool, error) {
-		if !p.Sorted && q.Sort != nil || q.Reverse {
+		if !p.Sorted && q.Sort != nil || q.Reverse && !p.Access.Reverse {
 			// A walk that has given documents cannot become a sort. It goes on below, or fails if its index is gone.
 			if q.after == nil {
 				q.startSort(o)

@@ -52,7 +52,7 @@ func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error
 		return o.Node.Store.CountEntries(o.Context, v, of, most)
 	})
 	if err == nil {
-		q.chosen = p
+		q.chosen, p.Access.Reverse = p, q.Reverse && q.walksBack(o)
 	}
 	if err == nil && v.Dialect != catalog.Mongo {
 		p = nosqlPlan(o, v, q, p)
@@ -112,9 +112,10 @@ func Each(
 // sameWay reports whether two plans walk the same indexes in the same directions, so that a position in the walk of one
 // is a position in the walk of the other.
 func sameWay(a, b *plan.Plan) bool {
-	return slices.EqualFunc(a.Scans(), b.Scans(), func(x, y access.IndexScan) bool {
-		return x.Index == y.Index && x.Reverse == y.Reverse
-	})
+	return a.Access.Reverse == b.Access.Reverse &&
+		slices.EqualFunc(a.Scans(), b.Scans(), func(x, y access.IndexScan) bool {
+			return x.Index == y.Index && x.Reverse == y.Reverse
+		})
 }
 
 // WithPlan runs do, and again with another plan when an index has changed during the walk. do tells
@@ -151,7 +152,7 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 			givenRows(func() *session.Operation { return o }, q)(yield)
 			return
 		}
-		if q.Reverse {
+		if q.Reverse && !q.walksBack(o) {
 			q.Cut(reverseRows(o, q))(yield)
 			return
 		}
@@ -181,6 +182,12 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 			yield(nil, err)
 		}
 	}
+}
+
+// walksBack reports whether the store walks from the newest document to the oldest: not in several ranges, nor through
+// what a transaction has written.
+func (q *Selection) walksBack(o *session.Operation) bool {
+	return q.Container.State().Dialect == catalog.Mongo && o.Transaction == nil
 }
 
 // reverseRows gives the documents of a selection from the newest to the oldest, before skip. With a limit no
@@ -260,7 +267,7 @@ func resumable(current func() *session.Operation, q *Selection, memory *session.
 			givenRows(current, q)(yield)
 			return
 		}
-		if q.Reverse || !inOrder(current(), q) {
+		if !inOrder(current(), q) {
 			onlyAlive(current, q, Rows(current(), q))(yield)
 			return
 		}
@@ -270,6 +277,9 @@ func resumable(current func() *session.Operation, q *Selection, memory *session.
 
 // inOrder reports whether documents are found in the order of the selection, so that no sort is needed.
 func inOrder(o *session.Operation, q *Selection) bool {
+	if q.Reverse && !q.walksBack(o) {
+		return false
+	}
 	if q.Sort == nil {
 		return true
 	}
