@@ -49,3 +49,12 @@ type NamedColumn struct {
 	Path       string
 	Descending bool
 }
+
+// A ByValue asks for the documents of a scan by the values of the first columns of its index.
+type ByValue struct {
+	Scan    IndexScan // forward
+	Columns int       // that make up a value
+	Count   bool      // how many documents each value has
+	Nulls   bool      // all documents whose last column is null or missing, one by one
+	Stats   *Stats    // counts what the walk looks at; may be nil
+}

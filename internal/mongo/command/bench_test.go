@@ -161,6 +161,27 @@ func BenchmarkRead(b *testing.B) {
 		}
 		return cursor.All(b.Context(), &[]bson.Raw{})
 	})
+	run := func(c *mongo.Collection, pipeline string) func(int) error {
+		stages := bson.A{document(b, pipeline)}
+		return func(int) error {
+			cursor, err := c.Aggregate(b.Context(), stages)
+			if err != nil {
+				return err
+			}
+			return cursor.All(b.Context(), &[]bson.Raw{})
+		}
+	}
+	read("group-count", run(many, `{$group: {_id: '$user', n: {$sum: 1}}}`))
+	read("distinct", func(int) error { return many.Distinct(b.Context(), "user", bson.D{}).Err() })
+	read("count-range", func(i int) error {
+		above := bson.D{{Key: "$gte", Value: i * 31 % 90_000}}
+		_, err := many.CountDocuments(b.Context(), bson.D{{Key: "n", Value: above}})
+		return err
+	})
+	read("newest", func(int) error {
+		newest := options.FindOne().SetSort(bson.D{{Key: "$natural", Value: -1}})
+		return many.FindOne(b.Context(), bson.D{}, newest).Err()
+	})
 	read("group", func(int) error {
 		cursor, err := many.Aggregate(b.Context(), bson.A{eq("$group", pairs("_id", "$group", "n", eq("$sum", "$n")))})
 		if err != nil {

@@ -35,7 +35,7 @@ func distinct(r *request, a *answer) error {
 	if _, err = q.Find(&r.Operation, r.DB, name); err != nil {
 		return err
 	}
-	rows := query.Rows(&r.Operation, &q)
+	rows := query.RowsByValue(&r.Operation, &q, key)
 	if q.Container != nil && query.ViewOf(q.Container) != nil {
 		if rows, err = rowsOfView(r, q.Container, q.Query); err != nil {
 			return err

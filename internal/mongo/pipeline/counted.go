@@ -30,29 +30,73 @@ func (p *Pipeline) Counted() (made func(n int64) doc.Doc, rest *Pipeline, ok boo
 // countingGroup makes the only group of a $group whose _id is a constant and whose fields are all {$sum: 1}. It is nil
 // for every other one.
 func countingGroup(spec doc.Value) (made func(n int64) doc.Doc) {
-	key, fields := doc.Value{}, []string(nil)
+	key := doc.Lookup(spec.Data, "_id")
+	if !isConstant(key) || !onlyCounts(spec) {
+		return nil
+	}
+	var fields []string
+	for name := range doc.Members(spec.Data) {
+		if name != "_id" {
+			fields = append(fields, name)
+		}
+	}
+	return func(n int64) doc.Doc { return countedGroup(key, fields, n) }
+}
+
+// countedGroup is a group of n documents whose fields are {$sum: 1}.
+func countedGroup(key doc.Value, fields []string, n int64) doc.Doc {
+	out, at := beginDoc(nil)
+	out = doc.AppendElement(out, "_id", key)
+	for _, name := range fields {
+		out = doc.AppendElement(out, name, integer(n))
+	}
+	return endDoc(out, at)
+}
+
+// onlyCounts reports whether all fields of a $group are {$sum: 1} or {$count: {}}.
+func onlyCounts(spec doc.Value) bool {
 	for name, v := range doc.Members(spec.Data) {
 		if name == "_id" {
-			if key = v; !isConstant(v) {
-				return nil
-			}
 			continue
 		}
-		sum, _ := doc.AsDoc(v)
-		one := doc.Lookup(sum, "$sum")
-		if n, _ := doc.AsInt(one); one.Type != bsoncore.TypeInt32 || n != 1 {
-			return nil
+		d, _ := doc.AsDoc(v)
+		one := doc.Lookup(d, "$sum")
+		n, _ := doc.AsInt(one)
+		if (one.Type != bsoncore.TypeInt32 || n != 1) && doc.Lookup(d, "$count").Type == 0 {
+			return false
 		}
-		fields = append(fields, name)
 	}
-	return func(n int64) doc.Doc {
-		out, at := beginDoc(nil)
-		out = doc.AppendElement(out, "_id", key)
-		for _, name := range fields {
-			out = doc.AppendElement(out, name, integer(n))
-		}
-		return endDoc(out, at)
+	return true
+}
+
+// A Grouping is a $group, or a $sortByCount, by a field, which needs of the documents of a group nothing but how many
+// they are.
+type Grouping struct {
+	Path   string // dotted, of the field
+	Counts bool   // or not even that
+	Stage  *Pipeline
+	fields []string
+}
+
+// Grouped splits off a first stage that is a Grouping.
+func (p *Pipeline) Grouped() (g *Grouping, rest *Pipeline, ok bool) {
+	if len(p.stages) == 0 {
+		return nil, nil, false
 	}
+	s, ok := p.stages[0].(*group)
+	if !ok || s.path == "" {
+		return nil, nil, false
+	}
+	g = &Grouping{Path: s.path, Counts: len(s.fields) > 0, Stage: &Pipeline{stages: p.stages[:1:1], names: p.names}}
+	for _, f := range s.fields {
+		g.fields = append(g.fields, f.name)
+	}
+	return g, &Pipeline{stages: p.stages[1:], names: p.names, specs: p.specs[min(1, len(p.specs)):]}, true
+}
+
+// Group is the document of a group of n documents.
+func (g *Grouping) Group(key doc.Value, n int64) doc.Doc {
+	return countedGroup(orNull(key), g.fields, n)
 }
 
 // isConstant reports that a value is no expression.

@@ -17,6 +17,7 @@ type group struct {
 	key    func(s *expression.Scope) (doc.Value, error)
 	fields []*statement
 	counts func(n int64) doc.Doc // the only group, if the stage but counts n documents; else nil
+	path   string                // of the key, if it is a field and all fields count documents; else ""
 }
 
 func (s *group) name() string { return s.stage }
@@ -166,12 +167,14 @@ func parseGroup(c *compiler, arg doc.Value) (stage, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.key = x.Evaluate
+		s.key, s.path = x.Evaluate, x.FieldPath()
 	}
 	if s.key == nil {
 		return nil, code.New(15955, "a group specification must include an _id")
 	}
-	s.counts = countingGroup(arg)
+	if s.counts = countingGroup(arg); !onlyCounts(arg) {
+		s.path = ""
+	}
 	return s, nil
 }
 

@@ -32,7 +32,8 @@ func parseSortByCount(c *compiler, arg doc.Value) (stage, error) {
 		return nil, err
 	}
 	counts := &sortStage{sort: &Sort{parts: []sortPart{{path: path{"count"}, descending: true}}}}
-	return series{&group{stage: "$sortByCount", key: x.Evaluate, fields: []*statement{counted("count")}}, counts}, nil
+	count := []*statement{counted("count")}
+	return series{&group{stage: "$sortByCount", key: x.Evaluate, path: x.FieldPath(), fields: count}, counts}, nil
 }
 
 // counted is name: {$sum: 1}.

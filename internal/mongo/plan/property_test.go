@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -40,8 +41,9 @@ func TestPlansMissNothing(t *testing.T) {
 	}
 	if *rounds >= 50 &&
 		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400 ||
-			counts.contests < counts.all/40 || counts.counted < counts.all/60) {
-		t.Errorf("the queries are too dull: %+v", counts)
+			counts.contests < counts.all/40 || counts.counted < counts.all/60 ||
+			h.values[0] < counts.all/50 || h.values[1] < counts.all/60) {
+		t.Errorf("the queries are too dull: %+v, %v", counts, h.values)
 	}
 }
 
@@ -52,6 +54,7 @@ type house struct {
 	catalog *catalog.Catalog
 	store   *store.Store
 	db      *catalog.Database
+	values  [2]int // how often values were read by value, of elements and of whole documents
 }
 
 const now = 1_000_000
@@ -141,6 +144,16 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 		}
 		if ix.Partial != nil {
 			g.partial = append(g.partial, ix.Partial)
+		}
+	}
+	whole, err := Choose(Query{}, indexes, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range whole.columns() {
+		if wrong := h.checkValues(v, whole, path, all); wrong != "" {
+			t.Errorf("%s\nindexes %s", wrong, strings.Join(described, "\n"))
+			return false
 		}
 	}
 	for range 60 {
@@ -236,6 +249,11 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 			return fmt.Sprintf("counted %d, %v, %v, want %d", n, ok, err, want)
 		}
 	}
+	for _, column := range p.columns() {
+		if wrong := h.checkValues(v, p, column, found); wrong != "" {
+			return wrong
+		}
+	}
 	isLong := func(d doc.Doc) bool { return strings.Contains(string(d), "longlong") }
 	if !p.Sorted || slices.ContainsFunc(found, isLong) {
 		return "" // an index cannot tell values apart of which it has a part only
@@ -243,6 +261,62 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 	for i := 1; i < len(found); i++ {
 		if compareKeys(q.Sort, sortKey(q.Sort, found[i-1]), sortKey(q.Sort, found[i])) > 0 {
 			return fmt.Sprintf("not in order: %s, %s", bson.Raw(found[i-1]), bson.Raw(found[i]))
+		}
+	}
+	return ""
+}
+
+// columns are the paths of all indexes.
+func (p *Plan) columns() (paths []string) {
+	for i := range p.indexes {
+		for _, c := range p.indexes[i].Columns {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths
+}
+
+// checkValues reads values at a path from an index and compares them with those of the documents.
+func (h *house) checkValues(v catalog.View, p *Plan, path string, found []doc.Doc) string {
+	parsed, err := filter.ParsePath(path)
+	if err != nil {
+		return err.Error()
+	}
+	elements := func(of map[string]uint64, d doc.Doc, _ uint64) {
+		parsed.Walk(d, filter.Elements, nil, func(v doc.Value, _ int) bool {
+			if v.Type != 0 {
+				of[string(doc.AppendCanonicalBSON(nil, v))] = 1
+			}
+			return false
+		})
+	}
+	for _, whole := range []bool{false, true} {
+		_, of, ok := p.ByValue(path, whole)
+		if !ok {
+			continue
+		}
+		h.values[map[bool]int{true: 1}[whole]]++
+		got, want := map[string]uint64{}, map[string]uint64{}
+		note := elements
+		if whole {
+			note = func(of map[string]uint64, d doc.Doc, n uint64) {
+				key := sortKey([]access.NamedColumn{{Path: path}}, d)[0]
+				if isNull(key) {
+					key = doc.Null()
+				}
+				of[string(doc.AppendCanonicalBSON(nil, key))] += n
+			}
+			of.Count = true
+		}
+		for _, d := range found {
+			note(want, d, 1)
+		}
+		ok, err := h.store.EachValue(context.Background(), v, &of, func(d doc.Doc, n uint64) error {
+			note(got, d, n)
+			return nil
+		})
+		if err != nil || !ok || !maps.Equal(got, want) {
+			return fmt.Sprintf("%d values at %s (whole %v), %v, %v, want %d", len(got), path, whole, ok, err, len(want))
 		}
 	}
 	return ""

@@ -125,6 +125,9 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 			if outermost {
 				rows = p.trackSource(&q, rows)
 			}
+			if g, after, ok := rest.Grouped(); ok && prefix.Limit < 0 {
+				rows, rest = q.groupedRows(p, g, g.Stage.Run(currentContext{p}, rows, env)), after
+			}
 		}
 	}
 	return rest.Run(currentContext{p}, rows, env)
