@@ -26,9 +26,9 @@ type Access struct {
 	// Reverse turns the order of creation round, that of the whole container, which has one range.
 	Reverse bool
 
-	// First, when above 0, says that the caller needs about so many documents of a Walk in a whole partition, and could
-	// read all of the partition and sort them instead. Scan may then fail with ErrLong, before the first document or
-	// after any.
+	// First, when above 0, says that the caller needs about so many documents of a Walk in a whole partition or with a
+	// Set, and could read all of these and sort them instead. Scan may then fail with ErrLong, before the first
+	// document or after any.
 	First int
 
 	// After resumes behind a Position that a walk over the same selection gave. Nil
@@ -36,8 +36,8 @@ type Access struct {
 	After Position
 }
 
-// ErrLong ends a walk with First that costs more than to read and sort all documents of its partition.
-var ErrLong = errors.New("access: the walk is longer than reading the partition")
+// ErrLong ends a walk with First that costs more than to read and sort all documents of its partition or Set.
+var ErrLong = errors.New("access: the walk is longer than reading all that is selected")
 
 // A Selection is one kind of access: a Scope (a Partition or a *Span), a *Lookup, a
 // *Filter, a *Walk or *IndexScans. Each says in which order its documents come.

@@ -7,36 +7,56 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
-// A walk for the first documents of a partition, in the order of an index, goes over the entries of all partitions. If
-// the partition has many documents, some of them are among the first entries, and it takes much less time than to read
-// and sort the partition. If it has few, it takes more. Entries do not tell which, so the walk counts the documents of
-// the partition, and expects them to be spread evenly. Where they are not, it ends when it has passed more entries than
-// it would cost to read the partition.
+// A walk for the first documents of a partition or of a set, in the order of an index, goes over the entries of all
+// documents. If many documents are selected, some of them are among the first entries, and it takes much less time than
+// to read and sort all of them. If they are few, it takes more. Entries do not tell which, so the walk counts the
+// documents that are selected, and expects them to be spread evenly. Where they are not, it ends when it has passed
+// more entries than it would cost to read what is selected.
 
-// expect lists the numbers of the partition, and fails with access.ErrLong if the first documents are probably too far
-// from the start. A large partition is not listed: then the documents to which entries lead tell their partition. It is
-// large enough when loading these is expected to cost less than to list as many numbers again.
+// expect lists the numbers that are selected, and fails with access.ErrLong if the first documents are probably too far
+// from the start. Many are not listed: then the documents to which entries lead tell whether they are selected. They
+// are many enough when loading these is expected to cost less than to list as many numbers again.
 func (w *orderedScan) expect() error {
 	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
 	if err != nil {
 		return err
 	}
 	first, all, load := float64(w.first), float64(counter.Documents), float64(costs.perNumber)
-	lower, _ := w.rng.PartitionBounds(keys.KindPosting, w.partition)
-	numbers, whole, err := drain(&posted{r: w.reading, prefix: lower}, 0,
-		max(costs.few, min(int(math.Sqrt(load*first*all)), costs.first)))
+	most := max(costs.few, min(int(math.Sqrt(load*first*all)), costs.first))
+	numbers, whole, err := w.listed(most)
 	if err != nil {
 		return err
 	}
-	n, each := float64(len(numbers)), load
+	count, each := most+1, load
 	if whole {
-		w.based, w.among, each = true, &sorted{numbers: numbers}, 1
+		w.among, count, each = &sorted{numbers: numbers}, len(numbers), 1
+	} else {
+		w.based, w.blind = false, w.set != nil
 	}
-	if len(numbers) <= costs.few || each*first*max(all/n, 1) > n {
+	if whole && w.set != nil && count <= costs.few {
+		w.few = true
+		return nil
+	}
+	if n := float64(count); count <= costs.few || each*first*max(all/n, 1) > n {
 		return access.ErrLong
 	}
-	w.brief, w.left = true, 2*len(numbers)
+	w.brief, w.left = true, 2*count
 	return nil
+}
+
+// listed lists the numbers that are selected, and perhaps others, if they are at most so many.
+func (w *orderedScan) listed(most int) (numbers []uint64, whole bool, err error) {
+	if w.set == nil {
+		lower, _ := w.rng.PartitionBounds(keys.KindPosting, w.partition)
+		numbers, w.based, err = drain(&posted{r: w.reading, prefix: lower}, 0, most)
+		return numbers, w.based, err
+	}
+	w.collected = most
+	l, err := w.narrow([]access.Set{w.set}, w.scope != nil, most)
+	if err != nil || l == nil {
+		return nil, false, err
+	}
+	return drain(l, 0, most)
 }
 
 // pass counts an entry that leads to no document of the partition, which has cost as much as reading some entries. A

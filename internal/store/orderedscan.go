@@ -22,6 +22,7 @@ type orderedScan struct {
 	among   *sorted // the only numbers to visit, nil for all
 	few     bool    // among is short enough to sort its documents by value
 	brief   bool    // the walk may fail with access.ErrLong, when nothing is left
+	blind   bool    // documents that are handed out may be outside the set
 	left    int     // entries that it may still pass, see pass
 	after   []doc.Value
 	reached uint64 // the number of the position, which has the values after; of the feed, its place
@@ -56,7 +57,7 @@ func (w *orderedScan) narrowDown() error {
 	if w.set == nil && (w.scope == nil || w.inScope()) {
 		return nil
 	}
-	if w.first > 0 && w.set == nil && w.whole {
+	if w.first > 0 && (w.set != nil || w.whole) {
 		return w.expect()
 	}
 	w.collected = 2 * costs.filter
@@ -205,6 +206,11 @@ func (w *orderedScan) stop(number uint64) error {
 	}
 	if !alive || !w.selected(body) {
 		return w.pass(costs.perNumber)
+	}
+	if w.blind {
+		if err := w.pass(costs.perNumber); err != nil {
+			return err
+		}
 	}
 	w.values = w.values[:0]
 	if w.stamps {

@@ -124,6 +124,8 @@ func benchQueries(n int) []benchQuery {
 		{"equality, two members", `SELECT c.kind, c.score FROM c WHERE c["group"] = @v`, n / 100, 100},
 		{"order", `SELECT * FROM c WHERE c.score >= @v ORDER BY c.score OFFSET 0 LIMIT 20`, n - 20, 20},
 		{"order in a partition", `SELECT TOP 20 * FROM c ORDER BY c.score`, n, 20},
+		{"order of 100", `SELECT TOP 20 * FROM c WHERE c["group"] = @v ORDER BY c.score DESC`, n / 100, 20},
+		{"order of a tenth", `SELECT TOP 20 * FROM c WHERE c.kind = "kind-3" ORDER BY c.score DESC`, n, 20},
 		{"count", `SELECT VALUE COUNT(1) FROM c`, n, 1},
 		{"count of 100", `SELECT VALUE COUNT(1) FROM c WHERE c["group"] = @v`, n / 100, 1},
 		{"count of a range", `SELECT VALUE COUNT(1) FROM c WHERE c.score >= @v`, n, 1},

@@ -310,7 +310,11 @@ func (x *explainer) order() {
 	}
 	x.line(word, text)
 	if x.plan.Shortcut != nil {
-		x.line("or", "walk "+x.walk(x.plan.Shortcut))
+		text := "walk " + x.walk(x.plan.Shortcut)
+		if set := x.plan.Shortcut.Set; set != nil {
+			text += " among " + x.set(set)
+		}
+		x.line("or", text)
 	}
 }
 

@@ -39,23 +39,36 @@ func (b *builder) filtersBeside(path access.Path) bool {
 	})
 }
 
-// shortcut offers the index of the only sort key to a query of one partition that is sorted in memory: the first rows
-// may be among the first entries. No other index must narrow the filter. The walk must not begin with documents without
-// a value, because to find them is to read the partition.
+// shortcut offers the index of the only sort key to a query of one partition, or with a filter by other indexes, that
+// is sorted in memory: the first rows may be among the first entries. The walk must not begin with documents without a
+// value, because to find them is to read all documents.
 func (b *builder) shortcut() bool {
-	partition, ok := b.partition()
-	if len(b.keys) != 1 || b.inMemory || b.chosen() || !ok || len(partition) < len(b.env.Schema.Partition) || !b.exact {
+	partition, one := b.partition()
+	if len(b.keys) != 1 || b.inMemory || b.chosen() || !b.exact ||
+		b.in() != nil && (!one || len(partition) < len(b.env.Schema.Partition)) {
 		return false
 	}
 	path, descending := b.keys[0].path, b.keys[0].descending
-	if b.plan.Order.Ties != descending || slices.ContainsFunc(b.parts, func(c condition) bool {
-		return c.kind != within || !slices.Equal(c.leaf.Path, path)
-	}) {
+	if b.plan.Order.Ties != descending {
 		return false
+	}
+	var beside []condition
+	for _, c := range b.parts {
+		if c.kind == within && slices.Equal(c.leaf.Path, path) {
+			continue
+		}
+		if served := b.served(c); !sameCondition(&served, &c) {
+			return false
+		}
+		beside = append(beside, c)
 	}
 	w := b.along(path, descending)
 	if w.Absent && !descending {
 		return false
+	}
+	if len(beside) > 0 {
+		c := both(beside...)
+		w.Set = c.set()
 	}
 	b.plan.Shortcut = w
 	return true
