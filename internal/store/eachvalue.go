@@ -16,9 +16,9 @@ import (
 
 // EachValue calls use with the first living document of each value that a scan of a named index meets, and with how
 // many living documents have it, 1 if of does not count. The document is valid during the call. ok is false if it is
-// better to read all documents: if values have few documents each, or if of counts and dead ones are on disk. Then use
-// was not called. It fails with fault.Conflict if the index is gone, or has a document with several entries although
-// the scan is Single, and with the error of use.
+// better to read all documents: if values have few documents each, which is known after some calls, or if of counts
+// and dead ones are on disk. It fails with fault.Conflict if the index is gone, or has a document with several entries
+// although the scan is Single, and with the error of use.
 func (s *Store) EachValue(
 	ctx context.Context, v catalog.View, of *access.ByValue, use func(body doc.Doc, n uint64) error,
 ) (ok bool, err error) {
@@ -39,7 +39,7 @@ func (s *Store) EachValue(
 		if w.n == nil || w.n.Wildcard {
 			return errInexact
 		}
-		return (&byValue{namedScan: w, of: of, use: use}).run()
+		return (&byValue{namedScan: w, of: of, use: use}).visit()
 	})
 	if err == errInexact {
 		return false, nil
@@ -52,30 +52,17 @@ type byValue struct {
 	*namedScan
 	of      *access.ByValue
 	use     func(doc.Doc, uint64) error
-	probe   bool // stops after a few values, and tells nobody
 	values  int
 	entries int    // that were passed on the way
 	last    []byte // what all entries of the value begin with
 }
 
-// A value is read by two seeks. Where values have fewer documents than worthwhile, in the mean of the first ones, to
-// read all documents is faster.
+// A value is read by two seeks. Where values have fewer documents than worthwhile in the mean, after the first values,
+// to read all documents is faster.
 const (
 	firstValues = 64
 	worthwhile  = 4
 )
-
-func (x *byValue) run() error {
-	x.probe = true
-	if err := x.visit(); err != nil && err != errStopped {
-		return err
-	}
-	if x.values == firstValues && x.entries < firstValues*worthwhile {
-		return errInexact
-	}
-	x.probe = false
-	return x.visit()
-}
 
 func (x *byValue) visit() error {
 	for i := range x.intervals {
@@ -119,8 +106,9 @@ func (x *byValue) visitAlong(it kv.Iterator) error {
 		n := uint64(1)
 		switch {
 		case one:
+			x.entries++
 			more = it.Next()
-		case x.of.Count && !x.probe:
+		case x.of.Count:
 			n, more, err = x.count(it)
 		default:
 			more = x.behind(it)
@@ -128,14 +116,11 @@ func (x *byValue) visitAlong(it kv.Iterator) error {
 		if err != nil {
 			return err
 		}
-		if x.values++; x.probe {
-			if x.values == firstValues {
-				return errStopped
-			}
-			continue
-		}
 		if err := x.use(body, n); err != nil {
 			return err
+		}
+		if x.values++; x.values >= firstValues && x.entries < x.values*worthwhile {
+			return errInexact
 		}
 	}
 	return it.Err()
@@ -175,6 +160,7 @@ func (x *byValue) count(it kv.Iterator) (n uint64, more bool, err error) {
 			return n, false, err
 		}
 	}
+	x.entries += int(n)
 	return n, more, nil
 }
 

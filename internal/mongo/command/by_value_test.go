@@ -154,3 +154,19 @@ func TestGroupsOfManyValues(t *testing.T) {
 	first := inside(t, answer, "cursor", "firstBatch").(bson.A)
 	same(t, first[0], bson.D{{Key: "_id", Value: int32(0)}, {Key: "n", Value: int32(100)}})
 }
+
+// TestGroupsOfFewAndThenManyValues: that values have few documents each is known late.
+func TestGroupsOfFewAndThenManyValues(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	d.tell(`{"createIndexes":"c","indexes":[{"key":{"k":1},"name":"k"}]}`)
+	var list []any
+	for i := range 3000 {
+		list = append(list, bson.D{{Key: "_id", Value: i}, {Key: "k", Value: max(i/5, i-320)}})
+	}
+	for _, name := range []string{"c", "plain"} {
+		_, err := d.Client.Database("test").Collection(name).InsertMany(t.Context(), list)
+		must(t, err)
+	}
+	d.sameGroups(t, bson.D{}, "k")
+}

@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -108,4 +109,114 @@ func TestCursorsStayInTheirIndex(t *testing.T) {
 		_, index = d.examined(t, `{find: 'c', filter: {kind: 3, user: 7}}`)
 		same(t, index, "user_1")
 	}
+}
+
+// TestCursorsOfAnOrStayInTheirIndexes: a new index, for which entries are counted in one branch, does not change the
+// other branch.
+func TestCursorsOfAnOrStayInTheirIndexes(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	c := d.Client.Database("test").Collection("c")
+	var list []any
+	for i := range 3000 {
+		list = append(list, bson.D{{Key: "_id", Value: i}, {Key: "a", Value: i % 300}, {Key: "b", Value: 2},
+			{Key: "c", Value: i % 10}, {Key: "d", Value: i % 500}})
+	}
+	_, err := c.InsertMany(t.Context(), list)
+	must(t, err)
+	index := func(path string) {
+		_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: path, Value: 1}}})
+		must(t, err)
+	}
+	index("a")
+	index("c")
+	index("d")
+	query := document(t, `{$or: [{a: 1, b: 2}, {c: 3, d: 3}]}`)
+	cursor, err := c.Find(t.Context(), query, options.Find().SetBatchSize(2))
+	must(t, err)
+	for range 2 {
+		same(t, cursor.Next(t.Context()), true)
+	}
+	index("b")
+	n := 2
+	for cursor.Next(t.Context()) {
+		n++
+	}
+	must(t, cursor.Err())
+	same(t, n, 16)
+}
+
+// TestCursorsOutliveBetterIndexes: an index that is created or hidden meanwhile is not used, or is used on.
+func TestCursorsOutliveBetterIndexes(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{
+		"better":      `{"createIndexes":"c","indexes":[{"key":{"kind":1,"user":1},"name":"both"}]}`,
+		"better sort": `{"createIndexes":"c","indexes":[{"key":{"kind":1,"user":1,"_id":-1},"name":"all"}]}`,
+		"hidden":      `{"collMod":"c","index":{"name":"user_1","hidden":true}}`,
+		"any":         `{"createIndexes":"c","indexes":[{"key":{"other":1},"name":"other"}]}`,
+	} {
+		for _, find := range []string{
+			`{find: 'c', filter: {kind: 3, user: 7}, batchSize: 2}`,
+			`{find: 'c', filter: {other: null, user: {$gte: 7, $lt: 8}}, batchSize: 2}`,
+			`{find: 'c', filter: {other: {$exists: false}, _id: {$gte: 995}}, sort: {_id: -1}, batchSize: 2}`,
+			`{find: 'c', filter: {kind: 3, user: 7}, sort: {_id: -1}, batchSize: 2}`,
+			`{aggregate: 'c', pipeline: [{$match: {kind: 3, user: 7}}], cursor: {batchSize: 2}}`,
+		} {
+			t.Run(name+" "+find, func(t *testing.T) {
+				t.Parallel()
+				d, _ := crowded(t, 1000)
+				answer, err := d.run(document(t, find))
+				must(t, err)
+				d.tell(change)
+				n := len(inside(t, answer, "cursor", "firstBatch").(bson.A))
+				for id := inside(t, answer, "cursor", "id"); id != int64(0); id = inside(t, answer, "cursor", "id") {
+					answer, err = d.run(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}})
+					must(t, err)
+					n += len(inside(t, answer, "cursor", "nextBatch").(bson.A))
+				}
+				if strings.Contains(find, "$gte: 7") {
+					n -= 45
+				}
+				same(t, n, 5)
+			})
+		}
+	}
+}
+
+// TestSortThatAnIndexAvoidsDoesNotFail: an index with fewer entries does not win against one in the order of the sort
+// if the sort then takes too much memory.
+func TestSortThatAnIndexAvoidsDoesNotFail(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	c := d.Client.Database("test").Collection("c")
+	large := strings.Repeat("x", 1<<20)
+	for i := range 410 {
+		x := bson.D{{Key: "_id", Value: i}, {Key: "kind", Value: 1}, {Key: "user", Value: 3}, {Key: "at", Value: -i}}
+		if i < 110 {
+			x[2].Value = 2
+			x = append(x, bson.E{Key: "large", Value: large})
+		}
+		_, err := c.InsertOne(t.Context(), x)
+		must(t, err)
+	}
+	d.tell(`{"createIndexes":"c","indexes":[{"key":{"kind":1,"at":1},"name":"at"},{"key":{"user":1},"name":"user"}]}`)
+	query, sort := bson.D{{Key: "kind", Value: 1}, {Key: "user", Value: 2}}, bson.D{{Key: "at", Value: 1}}
+	stages := mongo.Pipeline{{{Key: "$match", Value: query}}, {{Key: "$sort", Value: sort}}}
+	cursor, err := c.Find(t.Context(), query, options.Find().SetSort(sort).SetBatchSize(3))
+	for range 2 {
+		must(t, err)
+		n, last := 0, int32(-1000)
+		for cursor.Next(t.Context()) {
+			at := cursor.Current.Lookup("at").Int32()
+			if n++; at < last {
+				t.Errorf("%d after %d", at, last)
+			}
+			last = at
+		}
+		must(t, cursor.Err())
+		same(t, n, 110)
+		cursor, err = c.Aggregate(t.Context(), stages)
+	}
+	must(t, err)
+	must(t, cursor.Close(t.Context()))
 }

@@ -136,3 +136,59 @@ func TestCountsInATransaction(t *testing.T) {
 	})
 	must(t, err)
 }
+
+// TestCountsOfManyValuesAndARange: bounds of more than a thousand values are not intersected with a range.
+func TestCountsOfManyValuesAndARange(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	d.tell(`{"createIndexes":"c","indexes":[{"key":{"n":1},"name":"n"}]}`)
+	d.tell(`{"create":"plain"}`)
+	var list []any
+	for i := range 20_000 {
+		list = append(list, bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i / 10}})
+	}
+	for _, name := range []string{"c", "plain"} {
+		_, err := d.Client.Database("test").Collection(name).InsertMany(t.Context(), list)
+		must(t, err)
+	}
+	var in bson.A
+	for i := range 1500 {
+		in = append(in, i)
+	}
+	c := d.Client.Database("test").Collection("c")
+	values, above := bson.E{Key: "$in", Value: in}, bson.E{Key: "$gt", Value: 1400}
+	for _, both := range []bson.D{{values, above}, {above, values}} {
+		d.agree(t, c, bson.D{{Key: "n", Value: both}}, 990)
+		d.agree(t, c, bson.D{{Key: "_id", Value: both}}, 99)
+		d.sameGroups(t, bson.D{{Key: "n", Value: both}}, "n")
+	}
+}
+
+// TestCountsBeginWithTheFirstBatch: a cursor that is opened with no batch counts when the client asks for one, and
+// leaves out what has died until then.
+func TestCountsBeginWithTheFirstBatch(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	d.stamped("c", -1)
+	d.tell(`{"createIndexes":"c","indexes":[{"key":{"n":1},"name":"n"}]}`)
+	for i := range 12 {
+		d.insert("c", fmt.Sprintf(`{"_id":%d,"n":0,"x":0,"ttl":%d}`, i, 100*(i+1)))
+	}
+	for i, stages := range []string{
+		`{$count: 'n'}`, `{$match: {n: 0}}, {$count: 'n'}`, `{$match: {x: 0}}, {$count: 'n'}`,
+		`{$match: {x: 0}}, {$group: {_id: null, n: {$sum: 1}}}`, `{$group: {_id: '$n', n: {$sum: 1}}}`,
+		`{$match: {}}, {$sortByCount: '$n'}, {$project: {n: '$count'}}`,
+	} {
+		answer, err := d.run(document(t, `{aggregate: 'c', pipeline: [`+stages+`], cursor: {batchSize: 0}}`))
+		must(t, err)
+		d.pass(100 * time.Second)
+		id := inside(t, answer, "cursor", "id")
+		answer, err = d.run(bson.D{{Key: "getMore", Value: id}, {Key: "collection", Value: "c"}})
+		if err != nil {
+			t.Fatal(stages, err)
+		}
+		rows := inside(t, answer, "cursor", "nextBatch").(bson.A)
+		same(t, len(rows), 1)
+		same(t, inside(t, rows[0], "n"), int32(11-i))
+	}
+}

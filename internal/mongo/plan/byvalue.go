@@ -67,9 +67,5 @@ func isUnique(ix *access.NamedIndex, columns int) bool {
 }
 
 func acceptsAll(f *filter.Filter) bool {
-	if f == nil {
-		return true
-	}
-	n := f.Tree()
-	return n.Kind == filter.And && len(n.Children) == 0
+	return f == nil || f.Tree().Kind == filter.Always
 }

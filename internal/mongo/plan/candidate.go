@@ -124,6 +124,7 @@ func (c *candidate) column(ix *access.NamedIndex, i int, all *conjunction, chose
 		if spans == nil {
 			spans = x.spans
 		} else {
+			c.wider = c.wider || !intersects(spans, x.spans)
 			spans, c.single = narrow(spans, x.spans), true
 		}
 		c.used = append(c.used, x)

@@ -17,14 +17,15 @@ const (
 	maxEntries = 8192    // counted of each candidate; among indexes that all have more, scores decide
 	maxCounted = 1 << 17 // entries counted for one plan, which may have many branches
 	sortFactor = 2       // what a document costs that is read and sorted, in documents that are read
+	maxSorted  = 1000    // documents that are sorted although an index has the order
 )
 
 // A rival is a candidate in a contest.
 type rival struct {
 	candidate
-	scan    access.IndexScan
-	entries int  // so many at least
-	counted bool // no more than these
+	scan    access.IndexScan // once its entries are counted
+	entries int              // so many at least
+	counted bool             // no more than these
 }
 
 // contest decides between candidates for the same conditions by how many index entries each of them would read: scores
@@ -33,34 +34,17 @@ type rival struct {
 // does not. The entries of all are counted in turns, each time four times as many, until the one that reads least is
 // known, so a contest costs about as much as the scan of its winner.
 func (p *planner) contest(all *conjunction, favourite candidate, ordered bool) candidate {
-	if p.count == nil && !p.again || p.hinted >= 0 || favourite.score == 0 || favourite.score >= scoreFew ||
-		favourite.below {
+	if p.count == nil || p.hinted >= 0 || favourite.score == 0 || favourite.score >= scoreFew || favourite.below {
 		return favourite
 	}
 	rivals := p.rivals(all, favourite, ordered)
 	if len(rivals) == 0 {
 		return favourite
 	}
-	winner := 0
-	if p.again {
-		winner = max(0, slices.IndexFunc(rivals, p.wonBefore()))
-	} else {
-		winner = p.race(rivals, ordered && len(p.query.Sort) > 0)
-	}
-	c := rivals[winner].candidate
-	p.winners = append(p.winners, p.indexes[c.index].Index)
+	c := rivals[p.race(rivals, ordered && len(p.query.Sort) > 0)].candidate
+	p.avoidable = p.avoidable || ordered && favourite.sorted && !c.sorted
 	c.score = favourite.score // against other branches, the filter counts, not the index
 	return c
-}
-
-// wonBefore finds the winner that the same contest of an earlier plan had.
-func (p *planner) wonBefore() func(rival) bool {
-	if len(p.before) == 0 {
-		return func(rival) bool { return false }
-	}
-	id := p.before[0]
-	p.before = p.before[1:]
-	return func(r rival) bool { return p.indexes[r.index].Index == id }
 }
 
 // rivals are the favourite and the candidates that it competes with, none if it has no competitor.
@@ -94,20 +78,20 @@ func (c *candidate) uses(others []*condition) bool {
 }
 
 // race counts entries until it is known which rival reads least, and returns that one; the first, if none has few.
-func (p *planner) race(rivals []rival, sorts bool) (winner int) {
-	for i := range rivals {
-		rivals[i].scan = rivals[i].candidate.scan(&p.indexes[rivals[i].index])
+// Without an order, a scan ends as soon as it has found what is wanted, so less is counted if that is little.
+func (p *planner) race(rivals []rival, sorts bool) (won int) {
+	limit := maxEntries
+	if wanted := p.query.Limit; !sorts && wanted > 0 && wanted < maxEntries/(4*fewEntries) {
+		limit = 4 * fewEntries * int(wanted)
 	}
-	for most := fewEntries; most <= maxEntries; most *= 4 {
+	for most := fewEntries; most <= limit; most *= 4 {
 		matches := math.MaxInt
 		for i := range rivals {
 			r := &rivals[i]
 			if !r.counted {
-				n, err := p.count(&r.scan, most)
-				if p.counted += n; err != nil || p.counted > maxCounted {
+				if err := p.countUpTo(r, most); err != nil || p.counted > maxCounted {
 					return 0 // an error comes again when the scan begins
 				}
-				r.entries, r.counted = n, n < most
 			}
 			if r.counted {
 				matches = min(matches, r.entries)
@@ -116,17 +100,44 @@ func (p *planner) race(rivals []rival, sorts bool) (winner int) {
 		if matches == math.MaxInt {
 			continue
 		}
-		winner = 0
+		won = 0
 		for i := range rivals {
-			if p.cost(&rivals[i], matches, sorts) < p.cost(&rivals[winner], matches, sorts) {
-				winner = i
+			if few := rivals[i].entries <= maxSorted; sorts && rivals[0].sorted && !rivals[i].sorted && !few {
+				continue // sorts have a limit of memory
+			}
+			if p.cost(&rivals[i], matches, sorts) < p.cost(&rivals[won], matches, sorts) {
+				won = i
 			}
 		}
-		if rivals[winner].counted {
+		if rivals[won].counted {
 			break
 		}
 	}
-	return winner
+	return won
+}
+
+// countUpTo counts entries of a rival. Its intervals are as many at least.
+func (p *planner) countUpTo(r *rival, most int) (err error) {
+	if r.intervalCount() >= most {
+		r.entries = most
+		return nil
+	}
+	if r.scan.Intervals == nil {
+		r.scan = r.candidate.scan(&p.indexes[r.index])
+	}
+	r.entries, err = p.count(&r.scan, most)
+	p.counted += r.entries
+	r.counted = r.entries < most
+	return err
+}
+
+// intervalCount is how many intervals the bounds make.
+func (c *candidate) intervalCount() int {
+	n := 1
+	for _, spans := range c.bounds {
+		n *= len(spans)
+	}
+	return n
 }
 
 // cost is how many documents a rival is expected to read, at least, if so many match the query. A scan in the order of

@@ -26,8 +26,8 @@ type Query struct {
 	// Hint is the name of an index or its key pattern, missing or an empty object for none. {$natural: 1} and
 	// {$natural: -1} forbid indexes.
 	Hint doc.Value
-	// Like is a plan of the same query whose walk is to go on, nil if there is none. Where entries were counted for it,
-	// the result stays: a position in its scans is one in those of the new plan, if the indexes are still the same.
+	// Like is a plan of the same query whose walk is to go on, nil if there is none. The new plan has the same indexes,
+	// if they are still there: a position in one is a position in the other.
 	Like *Plan
 }
 
@@ -39,6 +39,13 @@ type Plan struct {
 	// Sorted reports that the documents come in the order of the Query's Sort, or that it has none.
 	Sorted bool
 
+	// SortAvoidable reports that a plan by rules alone, without counts, has the order of the Sort, and this one has
+	// not.
+	SortAvoidable bool
+	// Shortcut, if not nil, walks in the order of the Sort. It may come to the first documents sooner than sorting
+	// those of Access.
+	Shortcut *Plan
+
 	query    Query
 	indexes  []access.NamedIndex
 	legs     []leg             // one for each of the scans
@@ -46,10 +53,11 @@ type Plan struct {
 	nothing  bool              // no document can be accepted
 	identity bool              // the filter is {_id: value}
 	rooted   bool              // the filter is an $or and nothing else
-	winners  []uint32          // of the contests between indexes, by their numbers
+	winners  []winner          // of all choices between indexes, in their order
 
-	leg  [1]leg // where most Plans have their legs and scans
-	scan [1]access.IndexScan
+	leg    [1]leg // where most Plans have their legs, scans and winners
+	scan   [1]access.IndexScan
+	winner [1]winner
 }
 
 // A leg is the scan of one index.
@@ -65,9 +73,9 @@ type leg struct {
 func Choose(q Query, indexes []access.NamedIndex, count CountEntries) (*Plan, error) {
 	made := &Plan{query: q, indexes: indexes, Sorted: len(q.Sort) == 0}
 	made.query.Like = nil
-	p := planner{query: &made.query, indexes: indexes, hinted: -1, budget: maxWork, count: count}
+	p := planner{query: &made.query, indexes: indexes, hinted: -1, budget: maxWork, count: count,
+		like: q.Like, winners: made.winner[:0]}
 	if q.Like != nil {
-		p.again, p.before = true, q.Like.winners
 		made.query.Limit = q.Like.query.Limit
 	}
 	scan, err := p.readHint()

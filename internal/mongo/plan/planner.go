@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"math"
+
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/mongo/code"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
@@ -23,10 +25,19 @@ type planner struct {
 	budget  int
 	count   CountEntries
 	counted int      // entries
-	again   bool     // before has the winners of the contests of an earlier plan
-	before  []uint32 // numbers of indexes
-	winners []uint32 // of the contests so far
+	like    *Plan    // whose walk goes on, nil if there is none
+	winners []winner // of the calls of bestCandidate so far
+
+	avoidable bool // a contest was won without the order of the sort, which its favourite has
 }
+
+// A winner is the best candidate of a call of bestCandidate.
+type winner struct {
+	index uint32 // noIndex for none
+	score int
+}
+
+const noIndex = math.MaxUint32
 
 func (p *planner) hasIdentity() bool {
 	return len(p.indexes) > 0 && p.indexes[0].Index == access.Identity
@@ -52,7 +63,7 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 			legs, score = found, least
 		}
 	}
-	made.winners = p.winners
+	made.winners, made.SortAvoidable = p.winners, p.avoidable || p.like != nil && p.like.SortAvoidable
 	switch {
 	case score > best.score:
 		made.rooted = made.query.Filter.Tree().Kind == filter.Or
@@ -73,6 +84,7 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 		made.scans = append(made.scans, c.scan(ix))
 	}
 	made.Access.Of = &made.scans
+	p.shortcut(made, all)
 	return made, nil
 }
 
@@ -90,6 +102,9 @@ func isIdentity(made *Plan, legs []candidate) bool {
 // and one with score 0 if no index helps. The query's sort matters only if ordered is set. Of equal candidates it takes
 // the first index.
 func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate) {
+	if c, ok := p.bestBefore(all, ordered); ok {
+		return p.note(c)
+	}
 	for i := range p.indexes {
 		ix := &p.indexes[i]
 		if p.hinted >= 0 && i != p.hinted || ix.Hidden {
@@ -102,7 +117,38 @@ func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate)
 			best = c
 		}
 	}
-	return p.contest(all, best, ordered)
+	return p.note(p.contest(all, best, ordered))
+}
+
+// bestBefore is the candidate that the same call of the plan has given that is to go on, even if there is a better
+// index now. It is not ok if the index is gone.
+func (p *planner) bestBefore(all *conjunction, ordered bool) (c candidate, ok bool) {
+	if p.like == nil || len(p.winners) >= len(p.like.winners) {
+		return c, false
+	}
+	before := p.like.winners[len(p.winners)]
+	if before.index == noIndex {
+		return c, true
+	}
+	for i := range p.indexes {
+		if p.indexes[i].Index == before.index {
+			c = p.fit(i, all, ordered)
+			ok = c.score > 0
+			c.score = before.score
+			return c, ok
+		}
+	}
+	return c, false
+}
+
+// note remembers what bestCandidate gives.
+func (p *planner) note(best candidate) candidate {
+	w := winner{noIndex, best.score}
+	if best.score > 0 {
+		w.index = p.indexes[best.index].Index
+	}
+	p.winners = append(p.winners, w)
+	return best
 }
 
 // branches finds candidates for each branch of an $or inside of outer conditions. least is the lowest of their scores.

@@ -127,13 +127,16 @@ func intersect(a, b []span) []span {
 // narrow intersects two lists, or returns the shorter one if intersecting would take long.
 func narrow(a, b []span) []span {
 	switch {
-	case len(a) <= maxProduct && len(b) <= maxProduct:
+	case intersects(a, b):
 		return intersect(a, b)
 	case len(a) <= len(b):
 		return a
 	}
 	return b
 }
+
+// intersects reports whether narrow intersects two lists.
+func intersects(a, b []span) bool { return len(a) <= maxProduct && len(b) <= maxProduct }
 
 // hull is the smallest span that contains a sorted list.
 func hull(list []span) []span {

@@ -37,8 +37,8 @@ func RowsByValue(o *session.Operation, q *Selection, path string) pipeline.Rows 
 	}
 }
 
-// eachValue calls use for each value at a path, see access.ByValue. It is not ok, without a call, if no index is of
-// help.
+// eachValue calls use for each value at a path, see access.ByValue. It is not ok, perhaps after some calls, if no index
+// is of help.
 func eachValue(
 	o *session.Operation, q *Selection, path string, nulls, count bool, use func(body doc.Doc, n int64) error,
 ) (ok bool, err error) {
@@ -85,6 +85,8 @@ func (q *Selection) groupedRows(p *PipelineCursor, g *pipeline.Grouping, rest pi
 			yield(nil, err)
 			return
 		case !ok:
+			p.Holding.Give(groups.held)
+			groups.held = 0
 			rest(yield)
 			return
 		}
@@ -109,8 +111,7 @@ type groups struct {
 const groupBytes = 150
 
 func (x *groups) add(p *PipelineCursor, key doc.Value, n int64) error {
-	switch key.Type {
-	case 0, bsoncore.TypeUndefined:
+	if key.Type == 0 {
 		key = doc.Null()
 	}
 	form := doc.AppendCanonicalBSON(nil, key)

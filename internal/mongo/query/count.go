@@ -62,11 +62,11 @@ func (q *Selection) acceptsAll() bool {
 }
 
 // countedRows gives the only document of a stage that counts what is selected.
-func countedRows(o *session.Operation, q *Selection, made func(n int64) doc.Doc) pipeline.Rows {
+func countedRows(p *PipelineCursor, q *Selection, made func(n int64) doc.Doc) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		counted := *q
 		counted.Sort, counted.Reverse = nil, false
-		n, err := Count(o, &counted)
+		n, err := Count(p.current, &counted)
 		switch {
 		case err != nil:
 			yield(nil, err)

@@ -53,10 +53,15 @@ func (q *FindCursor) Fill(o *session.Operation, b *session.Batch) (done bool, er
 		done, err = q.fillInOrder(o, v, p, b)
 		return q.after != nil, err
 	})
-	if err == nil && q.rows != nil {
-		return q.fillSorted(o, b)
+	if err != nil || q.rows == nil {
+		return done, err
 	}
-	return done, err
+	if done, err = q.fillSorted(o, b); !q.avoidsSort(err) {
+		return done, err
+	}
+	q.quit()
+	q.rows, q.quit = nil, nil
+	return q.Fill(o, b)
 }
 
 // fillInOrder walks on from where the last batch ended. A batch that the last document fills is not the end, as in

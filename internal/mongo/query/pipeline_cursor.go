@@ -119,7 +119,7 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 		q.Filter, q.Query, q.Sort, q.Skip = prefix.Match, prefix.Query, prefix.Sort, prefix.Skip
 		q.Limit, q.memory = max(0, prefix.Limit), &p.Holding
 		if made, after, ok := rest.Counted(); ok && q.Skip == 0 && prefix.Limit < 0 && q.Container != nil {
-			rows, rest = countedRows(o, &q, made), after
+			rows, rest = countedRows(p, &q, made), after
 		} else if prefix.Limit != 0 {
 			rows = q.documents(p, blocking(rest))
 			if outermost {
@@ -138,8 +138,9 @@ func (q *Selection) documents(p *PipelineCursor, atOnce bool) pipeline.Rows {
 	// One snapshot for all documents. A pipeline that gives rows in between must not hold a snapshot open until the
 	// client comes for more.
 	if atOnce {
-		return onlyAlive(func() *session.Operation { return p.current }, q,
+		rows := onlyAlive(func() *session.Operation { return p.current }, q,
 			func(yield func(doc.Doc, error) bool) { Rows(p.current, q)(yield) })
+		return q.orInOrder(rows, rows)
 	}
 	return resumable(func() *session.Operation { return p.current }, q, &p.Holding)
 }

@@ -48,9 +48,13 @@ func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error
 	if v.Dialect != catalog.Mongo {
 		indexes = nil
 	}
-	p, err := plan.Choose(want, indexes, func(of *access.IndexScan, most int) (int, error) {
+	count := func(of *access.IndexScan, most int) (int, error) {
 		return o.Node.Store.CountEntries(o.Context, v, of, most)
-	})
+	}
+	if q.rules {
+		count = nil
+	}
+	p, err := plan.Choose(want, indexes, count)
 	if err == nil {
 		q.chosen, p.Access.Reverse = p, q.Reverse && q.walksBack(o)
 	}
@@ -157,6 +161,12 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 			return
 		}
 		err := WithPlan(o, q, func(v catalog.View, p *plan.Plan) (begun bool, err error) {
+			if x, ok, err := q.first(o, v, p); ok || err != nil {
+				if ok {
+					q.Cut(x.rows)(yield)
+				}
+				return ok, err
+			}
 			found := func(yield func(doc.Doc, error) bool) {
 				err = Each(o, q, v, p, nil, func(d access.Document) (bool, error) {
 					begun = true
@@ -182,6 +192,31 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 			yield(nil, err)
 		}
 	}
+}
+
+// orInOrder gives rows that are sorted, or if that takes too much memory, although a plan by rules alone avoids it, the
+// other ones. A sort gives nothing before it has all.
+func (q *Selection) orInOrder(sorted, other pipeline.Rows) pipeline.Rows {
+	return func(yield func(doc.Doc, error) bool) {
+		for d, err := range sorted {
+			if q.avoidsSort(err) {
+				other(yield)
+				return
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// avoidsSort reports whether an error is that of a sort that plans by rules alone avoid. They do from now on.
+func (q *Selection) avoidsSort(err error) bool {
+	if q.chosen == nil || !q.chosen.SortAvoidable || !code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
+		return false
+	}
+	q.chosen, q.rules = nil, true
+	return true
 }
 
 // walksBack reports whether the store walks from the newest document to the oldest: not in several ranges, nor through
@@ -267,11 +302,11 @@ func resumable(current func() *session.Operation, q *Selection, memory *session.
 			givenRows(current, q)(yield)
 			return
 		}
-		if !inOrder(current(), q) {
-			onlyAlive(current, q, Rows(current(), q))(yield)
-			return
+		if ordered := q.Cut(chunked(current, q, memory)); inOrder(current(), q) {
+			ordered(yield)
+		} else {
+			q.orInOrder(onlyAlive(current, q, Rows(current(), q)), ordered)(yield)
 		}
-		q.Cut(chunked(current, q, memory))(yield)
 	}
 }
 

@@ -97,6 +97,7 @@ type Selection struct {
 	Names     *expression.Names
 	plan      *plan.Plan // that the last walk from the start has followed
 	chosen    *plan.Plan // by the last Plan
+	rules     bool       // plans go by rules alone
 
 	memory pipeline.Memory // of a sort; nil is that of the operation
 }

@@ -142,6 +142,7 @@ func firstID(o *session.Operation, q *query.Selection) (id doc.Value, found bool
 		}
 		return doc.Value{}, false, nil
 	}
+	one.Limit = 1
 	err = query.WithPlan(o, &one, func(v catalog.View, p *plan.Plan) (bool, error) {
 		return found, query.Each(o, &one, v, p, nil, func(d access.Document) (bool, error) {
 			id, found = doc.Clone(doc.Lookup(d.Body, "_id")), true

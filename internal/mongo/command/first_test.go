@@ -1,0 +1,72 @@
+package command_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// TestFirstOfASortAlongItsIndex: a limit with a filter by one index and a sort by another gives what the sort gives, in
+// pages, with equal keys, and after documents have died.
+func TestFirstOfASortAlongItsIndex(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	d.stamped("c", -1)
+	c := d.Client.Database("test").Collection("c")
+	r := rand.New(rand.NewPCG(1, 7))
+	var list []any
+	for i := range 4000 {
+		x := bson.D{{Key: "_id", Value: i}, {Key: "kind", Value: i % 3}, {Key: "n", Value: r.IntN(300)},
+			{Key: "last", Value: i}, {Key: "rare", Value: i/3900 + i%2}}
+		if i%5 == 0 {
+			x = append(x, bson.E{Key: "ttl", Value: 10})
+		}
+		list = append(list, x)
+	}
+	_, err := c.InsertMany(t.Context(), list)
+	must(t, err)
+	for _, path := range []string{"kind", "n", "last"} {
+		_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: path, Value: 1}}})
+		must(t, err)
+	}
+	compare := func() {
+		t.Helper()
+		for _, query := range []string{
+			`{kind: 1}`, `{kind: {$in: [0, 2]}}`, `{kind: 1, rare: 2}`, `{kind: 1, _id: {$lt: 300}}`,
+		} {
+			for _, sort := range []string{`{n: 1}`, `{n: -1}`, `{last: -1}`, `{n: -1, last: -1}`} {
+				for _, page := range []int64{1, 7, 40} {
+					for skip := int64(0); skip < 3*page; skip += page {
+						find := func(hint any) string {
+							o := options.Find().SetSort(document(t, sort)).SetSkip(skip).SetLimit(page)
+							if hint != nil {
+								o.SetHint(hint)
+							}
+							cursor, err := c.Find(t.Context(), document(t, query), o)
+							must(t, err)
+							var rows []bson.Raw
+							must(t, cursor.All(t.Context(), &rows))
+							return fmt.Sprint(rows)
+						}
+						// A hint forbids other indexes.
+						if got, want := find(nil), find("kind_1"); got != want {
+							t.Errorf("%s by %s, %d from %d: %s, want %s", query, sort, page, skip, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+	compare()
+	d.pass(9 * time.Second)
+	compare()
+	d.pass(time.Second)
+	compare()
+	must(t, d.reclaim(t.Context()))
+	compare()
+}

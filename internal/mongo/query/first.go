@@ -1,0 +1,127 @@
+package query
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/pipeline"
+	"github.com/mayflydb/mayfly/internal/mongo/plan"
+	"github.com/mayflydb/mayfly/internal/mongo/session"
+)
+
+// A shortcut is tried if it is expected to read an eighth of what would be sorted, and given up at a quarter. Less than
+// leastSorted documents are sorted at once.
+const (
+	expectedShare = 8
+	largestShare  = 4
+	leastSorted   = 512
+)
+
+// firstRows are the first documents of a selection that would have to be sorted. They are held, as the sort would hold
+// them, until it is known that all of them were found.
+type firstRows struct {
+	list   []heldRow
+	memory pipeline.Memory
+	taken  int64
+}
+
+// A heldRow is a document with its number, by which those of equal keys are in order of creation.
+type heldRow struct {
+	number uint64
+	body   doc.Doc
+}
+
+// first finds the documents that are wanted of a selection with a limit, before skip, by the shortcut of its plan. It
+// is not ok if there is none, or if these documents are too far from its start.
+func (q *Selection) first(o *session.Operation, v catalog.View, p *plan.Plan) (x *firstRows, ok bool, err error) {
+	wanted := int(q.wanted())
+	if p.Shortcut == nil || o.Transaction != nil || wanted == 0 {
+		return nil, false, nil
+	}
+	documents, ok, err := o.Node.Store.Count(o.Context, v, access.Access{})
+	if !ok || err != nil {
+		return nil, false, err
+	}
+	// If so many are sorted, and lie evenly in the order, those that are wanted are among the first of that share.
+	enough := max(leastSorted, int(math.Sqrt(float64(wanted)*float64(documents)*expectedShare)))
+	n, err := o.Node.Store.CountEntries(o.Context, v, &p.Scans()[0], enough)
+	if err != nil || n < enough {
+		return nil, false, err
+	}
+	x = &firstRows{memory: q.memoryOf(o)}
+	if ok, err = x.find(o, q, v, p.Shortcut, wanted, enough/largestShare); !ok {
+		x.memory.Give(x.taken)
+		return nil, false, err
+	}
+	return x, true, nil
+}
+
+// find walks over so many documents at most, and reports whether as many as are wanted, or all, are selected.
+func (x *firstRows) find(
+	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, wanted, most int,
+) (ok bool, err error) {
+	s, a := q.Scope(o), p.Access
+	if o.Trace.On {
+		a.Stats = &o.Trace.Stats
+	}
+	for d, err := range o.Scan(v, a) {
+		if err != nil {
+			return false, err
+		}
+		// Those that sort like the last one that is wanted are found, too, as they may come before it.
+		if len(x.list) >= wanted && q.Sort.Compare(x.list[wanted-1].body, d.Body) != 0 {
+			break
+		}
+		if most--; most < 0 {
+			return false, nil
+		}
+		if err := o.Pass(len(d.Body)); err != nil {
+			return false, err
+		}
+		match, err := q.Matches(d.Body, s)
+		if err != nil {
+			return false, err
+		}
+		if !match {
+			continue
+		}
+		if err := x.memory.Take(int64(len(d.Body))); err != nil {
+			return false, err
+		}
+		x.taken += int64(len(d.Body))
+		x.list = append(x.list, heldRow{d.Number, bytes.Clone(d.Body)})
+	}
+	x.order(q.Sort)
+	x.list = x.list[:min(wanted, len(x.list))]
+	o.TracePlan(p, &a)
+	o.Node.Used(v.Container, p)
+	return true, nil
+}
+
+// order puts documents of equal keys in order of creation, in which a sort keeps those of one value. Otherwise pages by
+// skip and limit, of which later ones are sorted, would not fit together.
+func (x *firstRows) order(by *pipeline.Sort) {
+	for from := 0; from < len(x.list); {
+		to := from + 1
+		for to < len(x.list) && by.Compare(x.list[from].body, x.list[to].body) == 0 {
+			to++
+		}
+		slices.SortFunc(x.list[from:to], func(a, b heldRow) int { return cmp.Compare(a.number, b.number) })
+		from = to
+	}
+}
+
+// rows gives the documents, and then the memory back.
+func (x *firstRows) rows(yield func(doc.Doc, error) bool) {
+	defer func() { x.memory.Give(x.taken) }()
+	for i := range x.list {
+		if !yield(x.list[i].body, nil) {
+			return
+		}
+	}
+}
