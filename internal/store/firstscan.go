@@ -22,7 +22,11 @@ func (w *orderedScan) expect() error {
 		return err
 	}
 	first, all, load := float64(w.first), float64(counter.Documents), float64(costs.perNumber)
-	most := max(costs.few, min(int(math.Sqrt(load*first*all)), costs.first))
+	most := costs.first
+	if w.borrowed { // others list theirs at the same time
+		most /= len(w.layout.Ranges())
+	}
+	most = max(costs.few, min(int(math.Sqrt(load*first*all)), most))
 	numbers, whole, err := w.listed(most)
 	if err != nil {
 		return err

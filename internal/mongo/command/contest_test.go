@@ -1,6 +1,8 @@
 package command_test
 
 import (
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -219,4 +221,45 @@ func TestSortThatAnIndexAvoidsDoesNotFail(t *testing.T) {
 	}
 	must(t, err)
 	must(t, cursor.Close(t.Context()))
+}
+
+// TestErrorsBehindASortAreShown: what fails for memory after the sort does not begin again, nor does a sort that no
+// plan avoids.
+func TestErrorsBehindASortAreShown(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	c := d.Client.Database("test").Collection("c")
+	var list []any
+	for i := range 1000 {
+		x := bson.D{{Key: "_id", Value: i}, {Key: "kind", Value: 3}, {Key: "user", Value: i / 50}, {Key: "n", Value: i},
+			{Key: "size", Value: 1}, {Key: "b", Value: 0}}
+		if i == 413 {
+			x[4].Value = 1 << 30
+		}
+		if i < 130 {
+			x[5].Value = 1
+			x = append(x, bson.E{Key: []string{"x", "y", "z"}[i/60], Value: 1},
+				bson.E{Key: "large", Value: strings.Repeat("x", 1<<20)})
+		}
+		list = append(list, x)
+	}
+	_, err := c.InsertMany(t.Context(), list)
+	must(t, err)
+	for _, keys := range []bson.D{{{Key: "kind", Value: 1}, {Key: "n", Value: 1}}, {{Key: "user", Value: 1}},
+		{{Key: "n", Value: 1}}, {{Key: "b", Value: 1}}, {{Key: "x", Value: 1}}, {{Key: "y", Value: 1}}} {
+		_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: keys})
+		must(t, err)
+	}
+	for _, cmd := range []string{
+		`{find: 'c', filter: {kind: 3, user: {$gt: 7, $lt: 9}}, sort: {n: 1}, limit: 20,
+			projection: {x: {$range: [0, '$size']}}}`,
+		`{aggregate: 'c', pipeline: [{$match: {n: {$gte: 0}, b: {$gte: 1}, $or: [{x: 1}, {y: 1}]}}, {$sort: {n: 1}},
+			{$project: {n: 1}}], cursor: {}}`,
+	} {
+		answer, err := d.run(document(t, cmd))
+		var e mongo.CommandError
+		if !errors.As(err, &e) || e.Code != 292 {
+			t.Errorf("%s: %v, %v", cmd, err, len(fmt.Sprint(answer)))
+		}
+	}
 }

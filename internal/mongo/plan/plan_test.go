@@ -214,6 +214,35 @@ func TestManyConditions(t *testing.T) {
 	}
 }
 
+// A plan that has given up an $or because it takes too long gives it up again when it goes on.
+func TestPlansThatGiveUpGoOn(t *testing.T) {
+	all := bson.A{}
+	for i := range 400 {
+		all = append(all, bson.D{{Key: "a", Value: bson.D{{Key: "$gt", Value: i}}}})
+	}
+	or := bson.A{}
+	for i := range 60 {
+		or = append(or, bson.D{{Key: "x", Value: i}, {Key: "y", Value: i}})
+	}
+	or = append(or, bson.D{{Key: "y", Value: 1}})
+	f := compile(t, bson.D{{Key: "$and", Value: append(all, bson.D{{Key: "$or", Value: or}})}})
+	indexes := []access.NamedIndex{identity}
+	for i := range 63 {
+		ix := onPath([]string{"a", "x", "y", fmt.Sprint("z", i)}[min(i, 3)])
+		ix.Index = uint32(i + 1)
+		indexes = append(indexes, ix)
+	}
+	some := func(of *access.IndexScan, _ int) (int, error) { return int(of.Index), nil }
+	p, err := Choose(Query{Filter: f}, indexes, some)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Choose(Query{Filter: f, Like: p}, indexes, nil)
+	if err != nil || len(again.Scans()) != len(p.Scans()) {
+		t.Errorf("%d scans, then %d, %v", len(p.Scans()), len(again.Scans()), err)
+	}
+}
+
 func TestReadingTwiceGivesTheSame(t *testing.T) {
 	f := compile(t, bson.D{{Key: "b", Value: 1}, {Key: "a", Value: bson.D{{Key: "$in", Value: bson.A{3, 1}}}}})
 	indexes := []access.NamedIndex{onPath("b"), onPath("a")}

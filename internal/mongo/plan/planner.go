@@ -35,6 +35,7 @@ type planner struct {
 type winner struct {
 	index uint32 // noIndex for none
 	score int
+	spent int // of the budget
 }
 
 const noIndex = math.MaxUint32
@@ -63,13 +64,14 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 			legs, score = found, least
 		}
 	}
-	made.winners, made.SortAvoidable = p.winners, p.avoidable || p.like != nil && p.like.SortAvoidable
+	made.winners = p.winners
 	switch {
 	case score > best.score:
 		made.rooted = made.query.Filter.Tree().Kind == filter.Or
 	case best.score > 0:
 		legs = []candidate{best}
 		made.Sorted = made.Sorted || best.sorted
+		made.SortAvoidable = !made.Sorted && (p.avoidable || p.like != nil && p.like.SortAvoidable)
 	case p.hinted >= 0:
 		return nil, p.planError(noExecutable, "No query solutions")
 	default:
@@ -102,8 +104,9 @@ func isIdentity(made *Plan, legs []candidate) bool {
 // and one with score 0 if no index helps. The query's sort matters only if ordered is set. Of equal candidates it takes
 // the first index.
 func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate) {
+	budget := p.budget
 	if c, ok := p.bestBefore(all, ordered); ok {
-		return p.note(c)
+		return p.note(c, budget)
 	}
 	for i := range p.indexes {
 		ix := &p.indexes[i]
@@ -117,7 +120,7 @@ func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate)
 			best = c
 		}
 	}
-	return p.note(p.contest(all, best, ordered))
+	return p.note(p.contest(all, best, ordered), budget)
 }
 
 // bestBefore is the candidate that the same call of the plan has given that is to go on, even if there is a better
@@ -128,22 +131,25 @@ func (p *planner) bestBefore(all *conjunction, ordered bool) (c candidate, ok bo
 	}
 	before := p.like.winners[len(p.winners)]
 	if before.index == noIndex {
+		p.budget -= before.spent
 		return c, true
 	}
 	for i := range p.indexes {
 		if p.indexes[i].Index == before.index {
-			c = p.fit(i, all, ordered)
-			ok = c.score > 0
+			if c = p.fit(i, all, ordered); c.score == 0 {
+				return c, false
+			}
 			c.score = before.score
-			return c, ok
+			p.budget -= before.spent
+			return c, true
 		}
 	}
 	return c, false
 }
 
-// note remembers what bestCandidate gives.
-func (p *planner) note(best candidate) candidate {
-	w := winner{noIndex, best.score}
+// note remembers what bestCandidate gives, which has begun with that budget.
+func (p *planner) note(best candidate, budget int) candidate {
+	w := winner{noIndex, best.score, budget - p.budget}
 	if best.score > 0 {
 		w.index = p.indexes[best.index].Index
 	}

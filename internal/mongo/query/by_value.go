@@ -75,23 +75,23 @@ func eachValue(
 // from an index, if that is of help, else those of rest.
 func (q *Selection) groupedRows(p *PipelineCursor, g *pipeline.Grouping, rest pipeline.Rows) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
-		var groups groups
-		defer func() { p.Holding.Give(groups.held) }()
+		var counted groups
+		defer func() { p.Holding.Give(counted.held) }()
 		ok, err := eachValue(p.current, q, g.Path, false, g.Counts, func(body doc.Doc, n int64) error {
-			return groups.add(p, valueAt(body, g.Path), n)
+			return counted.add(p, valueAt(body, g.Path), n)
 		})
 		switch {
 		case err != nil:
 			yield(nil, err)
 			return
 		case !ok:
-			p.Holding.Give(groups.held)
-			groups.held = 0
+			p.Holding.Give(counted.held)
+			counted = groups{}
 			rest(yield)
 			return
 		}
-		for i, key := range groups.keys {
-			if !yield(g.Group(key, groups.n[i]), nil) {
+		for i, key := range counted.keys {
+			if !yield(g.Group(key, counted.n[i]), nil) {
 				return
 			}
 		}

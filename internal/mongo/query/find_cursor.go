@@ -56,12 +56,20 @@ func (q *FindCursor) Fill(o *session.Operation, b *session.Batch) (done bool, er
 	if err != nil || q.rows == nil {
 		return done, err
 	}
-	if done, err = q.fillSorted(o, b); !q.avoidsSort(err) {
-		return done, err
+	if q.chosen != nil && q.chosen.SortAvoidable {
+		// A sort gives nothing before it has all, so it fails at its first document or not at all.
+		d, err, ok := q.rows()
+		switch {
+		case q.avoidsSort(o, err):
+			q.quit()
+			q.rows, q.quit = nil, nil
+			return q.Fill(o, b)
+		case err != nil || !ok:
+			return err == nil, err
+		}
+		q.held = d
 	}
-	q.quit()
-	q.rows, q.quit = nil, nil
-	return q.Fill(o, b)
+	return q.fillSorted(o, b)
 }
 
 // fillInOrder walks on from where the last batch ended. A batch that the last document fills is not the end, as in

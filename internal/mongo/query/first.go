@@ -22,6 +22,13 @@ const (
 	leastSorted   = 512
 )
 
+// Documents that sort like the last one that is wanted are held, too, up to heldShare times those that are wanted and
+// leastHeld.
+const (
+	heldShare = 4
+	leastHeld = 16
+)
+
 // firstRows are the first documents of a selection that would have to be sorted. They are held, as the sort would hold
 // them, until it is known that all of them were found.
 type firstRows struct {
@@ -91,9 +98,12 @@ func (x *firstRows) find(
 			continue
 		}
 		if err := x.memory.Take(int64(len(d.Body))); err != nil {
-			return false, err
+			return false, nil // a sort does not hold more than are wanted
 		}
 		x.taken += int64(len(d.Body))
+		if x.taken > pipeline.MaxMemory || len(x.list) > heldShare*(wanted+leastHeld) {
+			return false, nil
+		}
 		x.list = append(x.list, heldRow{d.Number, bytes.Clone(d.Body)})
 	}
 	x.order(q.Sort)

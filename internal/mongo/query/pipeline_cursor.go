@@ -138,9 +138,9 @@ func (q *Selection) documents(p *PipelineCursor, atOnce bool) pipeline.Rows {
 	// One snapshot for all documents. A pipeline that gives rows in between must not hold a snapshot open until the
 	// client comes for more.
 	if atOnce {
-		rows := onlyAlive(func() *session.Operation { return p.current }, q,
-			func(yield func(doc.Doc, error) bool) { Rows(p.current, q)(yield) })
-		return q.orInOrder(rows, rows)
+		current := func() *session.Operation { return p.current }
+		rows := onlyAlive(current, q, func(yield func(doc.Doc, error) bool) { Rows(p.current, q)(yield) })
+		return q.orInOrder(current, rows, rows)
 	}
 	return resumable(func() *session.Operation { return p.current }, q, &p.Holding)
 }

@@ -196,10 +196,10 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 
 // orInOrder gives rows that are sorted, or if that takes too much memory, although a plan by rules alone avoids it, the
 // other ones. A sort gives nothing before it has all.
-func (q *Selection) orInOrder(sorted, other pipeline.Rows) pipeline.Rows {
+func (q *Selection) orInOrder(current func() *session.Operation, sorted, other pipeline.Rows) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		for d, err := range sorted {
-			if q.avoidsSort(err) {
+			if q.avoidsSort(current(), err) {
 				other(yield)
 				return
 			}
@@ -211,12 +211,12 @@ func (q *Selection) orInOrder(sorted, other pipeline.Rows) pipeline.Rows {
 }
 
 // avoidsSort reports whether an error is that of a sort that plans by rules alone avoid. They do from now on.
-func (q *Selection) avoidsSort(err error) bool {
+func (q *Selection) avoidsSort(o *session.Operation, err error) bool {
 	if q.chosen == nil || !q.chosen.SortAvoidable || !code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
 		return false
 	}
 	q.chosen, q.rules = nil, true
-	return true
+	return inOrder(o, q)
 }
 
 // walksBack reports whether the store walks from the newest document to the oldest: not in several ranges, nor through
@@ -305,7 +305,7 @@ func resumable(current func() *session.Operation, q *Selection, memory *session.
 		if ordered := q.Cut(chunked(current, q, memory)); inOrder(current(), q) {
 			ordered(yield)
 		} else {
-			q.orInOrder(onlyAlive(current, q, Rows(current(), q)), ordered)(yield)
+			q.orInOrder(current, onlyAlive(current, q, Rows(current(), q)), ordered)(yield)
 		}
 	}
 }
