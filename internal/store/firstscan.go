@@ -63,8 +63,8 @@ func (w *orderedScan) listed(most int) (numbers []uint64, whole bool, err error)
 	return drain(l, 0, most)
 }
 
-// pass counts an entry that leads to no document of the partition, which has cost as much as reading some entries. A
-// walk that is not brief may pass any number of them.
+// pass counts an entry that leads to no document that is selected, or perhaps to none, and that has cost as much as
+// reading so many entries. A walk that is not brief may pass any number of them.
 func (w *orderedScan) pass(entries int) error {
 	if w.left -= entries; w.brief && w.left < 0 {
 		return access.ErrLong

@@ -148,6 +148,7 @@ func TestGroupsOfManyValues(t *testing.T) {
 	}
 	d.sameGroups(t, bson.D{}, "k")
 	d.sameGroups(t, bson.D{}, "ten")
+	same(t, d.indexUses(t, "ten"), int64(4)) // all but the stage that adds up twos
 	d.sameGroups(t, bson.D{{Key: "k", Value: bson.D{{Key: "$lt", Value: 5}}}}, "k")
 	answer, err := d.run(document(t, `{aggregate: 'c', pipeline: [{$group: {_id: '$ten', n: {$sum: 1}}}], cursor: {}}`))
 	must(t, err)

@@ -63,10 +63,28 @@ func TestFirstOfASortAlongItsIndex(t *testing.T) {
 		}
 	}
 	compare()
+	if d.indexUses(t, "n_1") == 0 || d.indexUses(t, "last_1") == 0 {
+		t.Error("no index of a sort is used")
+	}
 	d.pass(9 * time.Second)
 	compare()
 	d.pass(time.Second)
 	compare()
 	must(t, d.reclaim(t.Context()))
 	compare()
+}
+
+// indexUses is how many commands have used an index of the collection c.
+func (d *testServer) indexUses(t *testing.T, index string) (n int64) {
+	t.Helper()
+	cursor, err := d.Client.Database("test").Collection("c").Aggregate(t.Context(),
+		mongo.Pipeline{{{Key: "$indexStats", Value: bson.D{}}}})
+	must(t, err)
+	for cursor.Next(t.Context()) {
+		if cursor.Current.Lookup("name").StringValue() == index {
+			n = cursor.Current.Lookup("accesses", "ops").AsInt64()
+		}
+	}
+	must(t, cursor.Err())
+	return n
 }

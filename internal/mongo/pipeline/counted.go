@@ -9,8 +9,8 @@ import (
 )
 
 // Counted splits off a first stage that needs nothing but the number of its documents: $count, and a $group of all
-// documents that adds up ones, which is what drivers send for countDocuments. made is its only document for a number
-// above 0; there is none for 0.
+// documents that only counts them, which is what drivers send for countDocuments. made is its only document for a
+// number above 0; there is none for 0.
 func (p *Pipeline) Counted() (made func(n int64) doc.Doc, rest *Pipeline, ok bool) {
 	if len(p.stages) == 0 {
 		return nil, nil, false
@@ -27,8 +27,8 @@ func (p *Pipeline) Counted() (made func(n int64) doc.Doc, rest *Pipeline, ok boo
 	return made, &Pipeline{stages: p.stages[1:], names: p.names, specs: p.specs[min(1, len(p.specs)):]}, true
 }
 
-// countingGroup makes the only group of a $group whose _id is a constant and whose fields are all {$sum: 1}. It is nil
-// for every other one.
+// countingGroup makes the only group of a $group whose _id is a constant and whose fields only count. It is nil for
+// every other one.
 func countingGroup(spec doc.Value) (made func(n int64) doc.Doc) {
 	key := doc.Lookup(spec.Data, "_id")
 	if !isConstant(key) || !onlyCounts(spec) {
@@ -43,7 +43,7 @@ func countingGroup(spec doc.Value) (made func(n int64) doc.Doc) {
 	return func(n int64) doc.Doc { return countedGroup(key, fields, n) }
 }
 
-// countedGroup is a group of n documents whose fields are {$sum: 1}.
+// countedGroup is a group of n documents whose fields only count.
 func countedGroup(key doc.Value, fields []string, n int64) doc.Doc {
 	out, at := beginDoc(nil)
 	out = doc.AppendElement(out, "_id", key)
@@ -72,9 +72,9 @@ func onlyCounts(spec doc.Value) bool {
 // A Grouping is a $group, or a $sortByCount, by a field, which needs of the documents of a group nothing but how many
 // they are.
 type Grouping struct {
-	Path   string // dotted, of the field
-	Counts bool   // or not even that
-	Stage  *Pipeline
+	Path   string    // dotted, of the field
+	Counts bool      // it has fields, which count
+	Stage  *Pipeline // the stage alone
 	fields []string
 }
 

@@ -16,7 +16,7 @@ type group struct {
 	stage  string
 	key    func(s *expression.Scope) (doc.Value, error)
 	fields []*statement
-	counts func(n int64) doc.Doc // the only group, if the stage but counts n documents; else nil
+	counts func(n int64) doc.Doc // the only group, if the stage only counts documents; else nil
 	path   string                // of the key, if it is a field and all fields count documents; else ""
 }
 

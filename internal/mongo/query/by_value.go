@@ -37,8 +37,8 @@ func RowsByValue(o *session.Operation, q *Selection, path string) pipeline.Rows 
 	}
 }
 
-// eachValue calls use for each value at a path, see access.ByValue. It is not ok, perhaps after some calls, if no index
-// is of help.
+// eachValue calls use for each value at a path, see access.ByValue. It is not ok if no index helps, which may be known
+// only after some calls.
 func eachValue(
 	o *session.Operation, q *Selection, path string, nulls, count bool, use func(body doc.Doc, n int64) error,
 ) (ok bool, err error) {
@@ -72,7 +72,7 @@ func eachValue(
 }
 
 // groupedRows gives the groups of a first stage that needs of its documents the value of a field, and how many have it:
-// from an index, if that is of help, else those of rest.
+// from an index, if one helps, else those of rest.
 func (q *Selection) groupedRows(p *PipelineCursor, g *pipeline.Grouping, rest pipeline.Rows) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		var counted groups
