@@ -14,6 +14,7 @@ type compiler struct {
 	inside     string            // the stage whose sub-pipeline this is, "" at the top
 	inFacet    bool              // a stage around it is a $facet
 	parsers    map[string]parser // the table of the same name
+	asGiven    bool              // the stages stay in their order
 }
 
 // A series is what a stage that stands for several stages is parsed to.
@@ -34,7 +35,7 @@ func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 	if len(stages) > MaxStages {
 		return nil, code.New(7749501, "Pipeline length must be no longer than %d stages.", MaxStages)
 	}
-	p := &Pipeline{names: c.names}
+	var steps []step
 	for i, v := range stages {
 		spec, ok := doc.AsDoc(v)
 		if !ok {
@@ -44,12 +45,19 @@ func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.specs = append(p.specs, spec)
-		if several, ok := s.(series); ok {
-			p.stages = append(p.stages, several...)
-		} else {
-			p.stages = append(p.stages, s)
+		several, ok := s.(series)
+		if !ok {
+			several = series{s}
 		}
+		steps = append(steps, step{spec, several})
+	}
+	p := &Pipeline{names: c.names}
+	if !c.asGiven {
+		steps = c.reorder(steps)
+	}
+	for _, s := range steps {
+		p.specs = append(p.specs, s.spec)
+		p.stages = append(p.stages, s.stages...)
 	}
 	p.stages = bindLimits(p.stages)
 	return p, nil
@@ -117,7 +125,8 @@ func (c *compiler) position(name string, first, last bool) error {
 
 // inner is a compiler of a pipeline in a stage.
 func (c *compiler) inner(names *expression.Names, stage string) *compiler {
-	return &compiler{names: names, depth: c.depth + 1, inside: stage, parsers: c.parsers}
+	return &compiler{names: names, depth: c.depth + 1, inside: stage, parsers: c.parsers,
+		asGiven: c.asGiven}
 }
 
 // sub compiles a pipeline that is part of a stage.

@@ -39,6 +39,7 @@ type Options struct {
 	Names *expression.Names
 	// UpdateOnly allows only the stages that an update may have.
 	UpdateOnly bool
+	asGiven    bool // for tests, which compare what it gives then
 }
 
 // An Env is the environment of a run. Only Now is always required.
@@ -56,7 +57,7 @@ type Env struct {
 type Pipeline struct {
 	stages []stage
 	names  *expression.Names
-	specs  []doc.Doc      // the stages as they were given
+	specs  []doc.Doc      // the stages as they were given, but for their order
 	lead   *filter.Filter // of a sub-pipeline: what its first stages match, nil for all
 }
 
@@ -89,7 +90,7 @@ func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 	if names == nil {
 		names = expression.NewNames()
 	}
-	c := &compiler{names: names, updateOnly: o.UpdateOnly, parsers: parsers}
+	c := &compiler{names: names, updateOnly: o.UpdateOnly, parsers: parsers, asGiven: o.asGiven}
 	owned := make([]doc.Value, len(stages))
 	for i, v := range stages {
 		owned[i] = doc.Clone(v)
@@ -97,7 +98,7 @@ func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 	return c.pipeline(owned)
 }
 
-// Stages lists the stages as they were given, for explain.
+// Stages lists the stages in the order in which they run, for explain.
 func (p *Pipeline) Stages() []doc.Doc { return p.specs }
 
 // Len is the number of stages.

@@ -23,6 +23,7 @@ import (
 //	find QUERY PROJECTION   a projection of the documents of c that match
 //	sort SPEC               the documents of c in an order
 //	prefix [stage, ...]     what a planner may do before the pipeline
+//	order [stage, ...]      the order in which the stages run
 //
 // Containers that a pipeline writes come behind the rows, after "= NAME". Names of members need no quotes; otherwise it
 // is extended JSON.
@@ -59,13 +60,24 @@ func answer(t *testing.T, asked string, containers map[string][]doc.Doc) []strin
 		return lines(t, s.Rows(rowsOf(containers["c"]), 0))
 	case "prefix":
 		return answerPrefix(t, rest)
+	case "order":
+		return answerOrder(t, rest, containers)
 	}
-	first := aggregate(t, asked, containers, true, false)
+	return answerPipeline(t, asked, containers)
+}
+
+// answerPipeline compares the rows with those of the same pipeline in other ways.
+func answerPipeline(t *testing.T, asked string, containers map[string][]doc.Doc) []string {
+	first := aggregate(t, asked, containers, true, false, false)
 	for _, otherwise := range []struct {
-		name            string
-		indexes, prefix bool
-	}{{"without indexes", false, false}, {"by its prefix", true, true}} {
-		if again := aggregate(t, asked, containers, otherwise.indexes, otherwise.prefix); !slices.Equal(first, again) {
+		name                     string
+		indexes, prefix, asGiven bool
+	}{
+		{"without indexes", false, false, false}, {"by its prefix", true, true, false},
+		{"in the order given", true, false, true},
+	} {
+		again := aggregate(t, asked, containers, otherwise.indexes, otherwise.prefix, otherwise.asGiven)
+		if !slices.Equal(first, again) {
 			t.Errorf("%s\ngives\n%s\nand %s\n%s", asked, strings.Join(first, "\n"), otherwise.name,
 				strings.Join(again, "\n"))
 		}
@@ -73,10 +85,10 @@ func answer(t *testing.T, asked string, containers map[string][]doc.Doc) []strin
 	return first
 }
 
-func aggregate(t *testing.T, asked string, containers map[string][]doc.Doc, indexes, byPrefix bool) []string {
+func aggregate(t *testing.T, asked string, containers map[string][]doc.Doc, indexes, byPrefix, asGiven bool) []string {
 	m := &memory{containers: maps.Clone(containers), indexes: indexes}
 	names, slot := expression.NewNames().With("given")
-	p, err := Compile(stagesOf(t, asked), Options{Names: names})
+	p, err := Compile(stagesOf(t, asked), Options{Names: names, asGiven: asGiven})
 	if err != nil {
 		return []string{describeError(err)}
 	}
@@ -174,6 +186,15 @@ func answerPrefix(t *testing.T, asked string) []string {
 	}
 	for _, spec := range prefix.Rest.Stages() {
 		all = append(all, "rest "+string(appendValue(nil, doc.Object(spec))))
+	}
+	return all
+}
+
+// answerOrder lists the stages as they run. Their rows are those of the order given.
+func answerOrder(t *testing.T, asked string, containers map[string][]doc.Doc) (all []string) {
+	answerPipeline(t, asked, containers)
+	for _, spec := range compile(t, asked).Stages() {
+		all = append(all, string(appendValue(nil, doc.Object(spec))))
 	}
 	return all
 }
