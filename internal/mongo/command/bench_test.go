@@ -182,6 +182,13 @@ func BenchmarkRead(b *testing.B) {
 		newest := options.FindOne().SetSort(bson.D{{Key: "$natural", Value: -1}})
 		return many.FindOne(b.Context(), bson.D{}, newest).Err()
 	})
+	read("sample", func(int) error {
+		cursor, err := many.Aggregate(b.Context(), bson.A{eq("$sample", pairs("size", 10))})
+		if err != nil {
+			return err
+		}
+		return cursor.All(b.Context(), &[]bson.Raw{})
+	})
 	read("group", func(int) error {
 		cursor, err := many.Aggregate(b.Context(), bson.A{eq("$group", pairs("_id", "$group", "n", eq("$sum", "$n")))})
 		if err != nil {

@@ -30,6 +30,19 @@ func (s *sample) rows(r *run, in Rows) Rows {
 	}
 }
 
+// Sampled reports whether the first stage draws a random sample, and of how many documents. It draws from what it gets,
+// so the rows are the same if it gets such a sample.
+func (p *Pipeline) Sampled() (size int64, ok bool) {
+	if len(p.stages) == 0 {
+		return 0, false
+	}
+	s, ok := p.stages[0].(*sample)
+	if !ok {
+		return 0, false
+	}
+	return s.size, true
+}
+
 // draw is Vitter's algorithm R, which reads the documents once and keeps only the sample.
 func (s *sample) draw(r *run, in Rows) ([]doc.Doc, error) {
 	var drawn []doc.Doc

@@ -122,6 +122,9 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 			rows, rest = countedRows(p, &q, made), after
 		} else if prefix.Limit != 0 {
 			rows = q.documents(p, blocking(rest))
+			if size, ok := rest.Sampled(); ok {
+				rows = q.sampled(p, size, rows)
+			}
 			if outermost {
 				rows = p.trackSource(&q, rows)
 			}
