@@ -31,9 +31,20 @@ type Access struct {
 	// document or after any.
 	First int
 
+	// Skip, when not nil, are documents at the start of a Walk or of IndexScans that are not wanted, and that need not
+	// be read. Each document that is selected is wanted: the caller accepts all of them.
+	Skip *Skip
+
 	// After resumes behind a Position that a walk over the same selection gave. Nil
 	// starts at the beginning.
 	After Position
+}
+
+// A Skip counts documents that are not wanted. A Scan passes over entries while Left is above 0, where it knows that
+// they lead to living documents, and counts Left down. The caller does so for those that it gets.
+type Skip struct {
+	Left          *int
+	Passed, Bytes uint64 // documents that were passed over; their size is a mean
 }
 
 // ErrLong ends a walk with First that costs more than to read and sort all documents of its partition or Set.

@@ -140,7 +140,7 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 		if after != nil {
 			at = at.behind(after, w.of.Reverse)
 		}
-		if err := w.along(at, w.of.Reverse, leads, ahead.see); err != nil {
+		if err := w.passing(at, w.of.Reverse, leads, ahead.see); err != nil {
 			return err
 		}
 	}

@@ -186,7 +186,7 @@ func (w *orderedScan) alongEntries() error {
 		leads = numberInFeed
 	}
 	ahead := w.lookAhead(func(_ []byte, number uint64) error { return w.stop(number) })
-	err := w.along(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
+	err := w.passing(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
 		if w.among != nil && !w.among.has(number) {
 			return w.pass(1)
 		}

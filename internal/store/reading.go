@@ -24,6 +24,8 @@ type reading struct {
 	set       access.Set       // narrows of, nil for none
 	after     access.Position
 	first     int             // how many documents the caller needs, 0 if that is not known; see firstscan.go
+	skip      *access.Skip    // of entries, nil for none; see newSkipping
+	mean      uint64          // bytes of a document
 	layout    *catalog.State  // its ranges are those of the snapshot
 	ranges    []catalog.Range // that the selection has documents in
 	rng       keys.Range      // of the range that it is in

@@ -17,7 +17,11 @@ const checkEvery = 256
 func (s *Store) scan(
 	ctx context.Context, v catalog.View, a access.Access, yield func(access.Document, error) bool,
 ) error {
-	r, err := s.newReading(ctx, v, a)
+	begin := s.newReading
+	if skips(a) {
+		begin = s.newSkipping
+	}
+	r, err := begin(ctx, v, a)
 	if err != nil {
 		return err
 	}

@@ -81,9 +81,10 @@ func (q *FindCursor) fillInOrder(
 	done = true
 	var room []byte
 	s := q.ProjectionScope(o)
-	err = Each(o, &q.Selection, v, p, q.after, func(d access.Document) (bool, error) {
-		if q.Skip > 0 {
-			q.Skip--
+	skip, given := q.toSkip(), q.Skip
+	err = eachBehind(o, &q.Selection, v, p, q.after, &skip, func(d access.Document) (bool, error) {
+		if q.Skip = int64(skip); skip > 0 {
+			skip, q.Skip = skip-1, q.Skip-1
 			q.after = append(q.after[:0], d.Position...)
 			return true, nil
 		}
@@ -93,7 +94,9 @@ func (q *FindCursor) fillInOrder(
 		}
 		// The position stays before this document, so that the next batch begins with it.
 		if !b.Add(body) {
-			done = false
+			if done = false; q.after == nil {
+				q.Skip = given
+			}
 			return false, nil
 		}
 		q.after = append(q.after[:0], d.Position...)

@@ -76,8 +76,22 @@ func Each(
 	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, after access.Position,
 	use func(access.Document) (bool, error),
 ) error {
+	return eachBehind(o, q, v, p, after, nil, use)
+}
+
+// eachBehind is Each without some of the first documents, if after is nil: as many as it subtracts from skip, which are
+// none or some that are not wanted. use counts down skip for others.
+func eachBehind(
+	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, after access.Position, skip *int,
+	use func(access.Document) (bool, error),
+) error {
 	s := q.Scope(o)
 	a := p.Access
+	if skip != nil && *skip > 0 && o.Transaction == nil && (q.Sort == nil || p.Sorted) {
+		if only, ok := p.Skipped(); ok {
+			a, a.Skip = only, &access.Skip{Left: skip}
+		}
+	}
 	a.After = after
 	o.TracePlan(p, &a)
 	if after == nil {
@@ -167,8 +181,9 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 				}
 				return ok, err
 			}
+			skip := q.toSkip()
 			found := func(yield func(doc.Doc, error) bool) {
-				err = Each(o, q, v, p, nil, func(d access.Document) (bool, error) {
+				err = eachBehind(o, q, v, p, nil, &skip, func(d access.Document) (bool, error) {
 					begun = true
 					return yield(d.Body, nil), nil
 				})
@@ -177,7 +192,7 @@ func Rows(o *session.Operation, q *Selection) pipeline.Rows {
 				}
 			}
 			var failed error
-			for d, e := range q.Cut(q.ordered(q.memoryOf(o), o.Work(), found, p)) {
+			for d, e := range q.cut(&skip, q.ordered(q.memoryOf(o), o.Work(), found, p)) {
 				if e != nil {
 					failed = e
 					break
@@ -302,7 +317,8 @@ func resumable(current func() *session.Operation, q *Selection, memory *session.
 			givenRows(current, q)(yield)
 			return
 		}
-		if ordered := q.Cut(chunked(current, q, memory)); inOrder(current(), q) {
+		skip := q.toSkip()
+		if ordered := q.cut(&skip, chunked(current, q, &skip, memory)); inOrder(current(), q) {
 			ordered(yield)
 		} else {
 			q.orInOrder(current, onlyAlive(current, q, Rows(current(), q)), ordered)(yield)
@@ -326,8 +342,9 @@ func inOrder(o *session.Operation, q *Selection) bool {
 	return err == nil && p.Sorted
 }
 
-// chunked gives the documents of a selection without skip and limit, some at a time.
-func chunked(current func() *session.Operation, q *Selection, memory *session.Holding) pipeline.Rows {
+// chunked gives the documents of a selection without skip and limit, some at a time, or without the first of them, see
+// eachBehind.
+func chunked(current func() *session.Operation, q *Selection, skip *int, memory *session.Holding) pipeline.Rows {
 	return func(yield func(doc.Doc, error) bool) {
 		var after, last access.Position
 		size, held := firstChunk, int64(0)
@@ -341,7 +358,10 @@ func chunked(current func() *session.Operation, q *Selection, memory *session.Ho
 				if s, more = (chunk{epoch: v.Epoch()}), false; !p.Sorted {
 					return true, errIndexGone
 				}
-				err := Each(r, q, v, p, after, func(d access.Document) (bool, error) {
+				if after == nil {
+					*skip = q.toSkip() // also if an index has changed
+				}
+				err := eachBehind(r, q, v, p, after, skip, func(d access.Document) (bool, error) {
 					if need := s.size(d) - held; need > 0 {
 						if need *= 2; len(s.ends) == 0 {
 							if err := memory.Take(need); err != nil {
@@ -358,7 +378,7 @@ func chunked(current func() *session.Operation, q *Selection, memory *session.Ho
 					s.bodies = append(s.bodies, d.Body...)
 					s.ends = append(s.ends, len(s.bodies))
 					s.deadline = append(s.deadline, d.Deadline)
-					if len(s.bodies) >= size || q.Limit > 0 && int64(len(s.ends)) >= q.Skip+q.Limit {
+					if len(s.bodies) >= size || q.Limit > 0 && int64(len(s.ends)) >= int64(*skip)+q.Limit {
 						after, more = append(after[:0], d.Position...), true
 						return false, nil
 					}

@@ -150,16 +150,25 @@ func (q *Selection) ordered(memory pipeline.Memory, w *work.Meter, rows pipeline
 	return q.Sort.RowsWithin(memory, w, rows, q.wanted())
 }
 
+// toSkip is how many documents are to be skipped.
+func (q *Selection) toSkip() int { return int(min(q.Skip, math.MaxInt)) }
+
 // Cut skips and limits rows.
 func (q *Selection) Cut(rows pipeline.Rows) pipeline.Rows {
+	skip := q.toSkip()
+	return q.cut(&skip, rows)
+}
+
+// cut limits rows, and skips as many as skip says when they come.
+func (q *Selection) cut(skip *int, rows pipeline.Rows) pipeline.Rows {
 	if q.Skip == 0 && q.Limit == 0 {
 		return rows
 	}
 	return func(yield func(doc.Doc, error) bool) {
-		skip, left := q.Skip, q.Limit
+		left := q.Limit
 		for d, err := range rows {
-			if err == nil && skip > 0 {
-				skip--
+			if err == nil && *skip > 0 {
+				*skip--
 				continue
 			}
 			if !yield(d, err) || err != nil {

@@ -162,6 +162,12 @@ func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 		}
 		a.After, a.Unordered = after, r.unordered()
 		m := &r.page.Metrics
+		if r.passesOver(after) {
+			a.Skip = &access.Skip{Left: &r.token.skip}
+			defer func() {
+				m.Documents, m.DocumentBytes = m.Documents+a.Skip.Passed, m.DocumentBytes+a.Skip.Bytes
+			}()
+		}
 		waited := &m.Lookup
 		from := r.limit.now()
 		for d, err := range r.source.Scan(r.ctx, a) {
@@ -182,6 +188,12 @@ func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 			*waited += r.limit.Clock() - from
 		}
 	}
+}
+
+// passesOver reports whether documents that OFFSET skips need not be read: each one is a row.
+func (r *run) passesOver(after access.Position) bool {
+	return r.token.skip > 0 && after == nil && r.mode == modeStream && r.ahead == 0 && r.plan.Exact && r.sel.always &&
+		len(r.sel.sources) == 1 && r.sel.sources[0].kind == fromDocument
 }
 
 // once walks one row that is about no document.

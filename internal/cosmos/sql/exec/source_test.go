@@ -206,6 +206,12 @@ func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*access
 				yield(nil, access.ErrLong)
 				return
 			}
+			// A source may pass over some of the documents that are not wanted.
+			if a.Skip != nil && *a.Skip.Left > 0 && i%4 > 0 {
+				*a.Skip.Left--
+				a.Skip.Passed, a.Skip.Bytes = a.Skip.Passed+1, a.Skip.Bytes+uint64(len(list[i].Body))
+				continue
+			}
 			s.visited++
 			d := list[i].Document
 			// What was handed out before is gone, unless it has a memo.
