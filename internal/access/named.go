@@ -17,6 +17,8 @@ type IndexScan struct {
 	// Single says that the intervals are right only while no document has several entries.
 	// If one has, the walk fails with fault.Conflict, and the language plans again.
 	Single bool
+	// Once says that no document has several entries within the intervals, though some may have several in the index.
+	Once bool
 }
 
 // Identity is the number of the index on _id, which each container of the MongoDB dialect has.

@@ -14,15 +14,15 @@ import (
 
 // Count returns how many living documents a selects, from index entries alone. ok is false if they do not suffice: if
 // entries hold only a part of a bound, a path is not indexed, more than a million numbers would have to be sorted, or a
-// is a Walk with Absent, several IndexScans, one that is not Single, or a walk that resumes. The bounds of an IndexScan
-// are not checked for parts.
+// is a Walk with Absent, several IndexScans, one that is neither Single nor Once, or a walk that resumes. The bounds of
+// an IndexScan are not checked for parts.
 func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n uint64, ok bool, err error) {
 	if a.After != nil {
 		return 0, false, nil
 	}
 	switch of := a.Of.(type) {
 	case *access.IndexScans:
-		if len(*of) != 1 || !(*of)[0].Single {
+		if len(*of) != 1 || !(*of)[0].Single && !(*of)[0].Once {
 			return 0, false, nil
 		}
 	case *access.Walk:

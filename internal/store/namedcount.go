@@ -8,13 +8,13 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
-// countNamed counts the documents of a scan, each of which has one entry.
+// countNamed counts the documents of a scan, each of which has one entry within its intervals.
 func (t *tally) countNamed(of *access.IndexScan) error {
 	w, err := t.newNamedScan(of)
 	if err != nil {
 		return err
 	}
-	if w.multikey {
+	if w.multikey && !of.Once {
 		return errManyEntries
 	}
 	leads := w.leads()

@@ -112,6 +112,16 @@ func TestCountsByAnIndexCountDocuments(t *testing.T) {
 	// From here on the index on n has a document with several entries.
 	d.insert("c", `{"_id":9,"n":[1,2]}`)
 	check(1)
+	d.insert("c", `{"_id":10,"tags":["b1","b1",["b1"],{"b1":"b1"}]}`)
+	d.insert("c", `{"_id":11,"tags":[["b1"]]}`)
+	d.insert("c", `{"_id":12,"tags":"b1"}`)
+	d.insert("c", `{"_id":13,"tags":[null,null]}`)
+	d.insert("c", `{"_id":14,"tags":[]}`)
+	d.agree(t, c, bson.D{{Key: "tags", Value: "b1"}}, 6)
+	d.agree(t, c, bson.D{{Key: "tags", Value: bson.A{"b1"}}}, 2)
+	d.agree(t, c, bson.D{{Key: "tags", Value: bson.A{}}}, 1)
+	d.agree(t, c, bson.D{{Key: "tags", Value: nil}}, 3)
+	d.agree(t, c, bson.D{{Key: "tags", Value: bson.D{{Key: "$in", Value: bson.A{"a", "b1"}}}}}, 10)
 	d.agree(t, c, bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 3}}}}, 4)
 	d.agree(t, c, bson.D{{Key: "n", Value: 1}}, 2)
 }

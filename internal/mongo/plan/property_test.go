@@ -249,6 +249,9 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 			return fmt.Sprintf("counted %d, %v, %v, want %d", n, ok, err, want)
 		}
 	}
+	if wrong := h.checkSkipped(v, p, found); wrong != "" {
+		return wrong
+	}
 	for _, column := range p.columns() {
 		if wrong := h.checkValues(v, p, column, found); wrong != "" {
 			return wrong
@@ -261,6 +264,32 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 	for i := 1; i < len(found); i++ {
 		if compareKeys(q.Sort, sortKey(q.Sort, found[i-1]), sortKey(q.Sort, found[i])) > 0 {
 			return fmt.Sprintf("not in order: %s, %s", bson.Raw(found[i-1]), bson.Raw(found[i]))
+		}
+	}
+	return ""
+}
+
+// checkSkipped passes over the first documents of a plan and compares the others.
+func (h *house) checkSkipped(v catalog.View, p *Plan, found []doc.Doc) string {
+	a, ok := p.Skipped()
+	if !ok {
+		return ""
+	}
+	for _, skip := range []int{1, 3, 40} {
+		left := skip
+		a.Skip = &access.Skip{Left: &left}
+		var others []doc.Doc
+		for d, err := range h.store.Scan(context.Background(), v, a) {
+			if err != nil {
+				return err.Error()
+			}
+			if left > 0 {
+				return "a document that is not wanted"
+			}
+			others = append(others, slices.Clone(d.Body))
+		}
+		if !slices.EqualFunc(others, found[min(skip, len(found)):], slices.Equal) {
+			return fmt.Sprintf("%d documents of %d without the first %d", len(others), len(found), skip)
 		}
 	}
 	return ""
