@@ -18,6 +18,24 @@ type entryRange struct {
 	columns []column // what entries consist of behind prefix
 	exact   bool     // entries say exactly which documents are in the Range
 	once    bool     // no document has two entries
+
+	composite bool
+}
+
+// entryOf appends the entry of a document, nothing if it has none. The path has no steps to elements.
+func (e *entryRange) entryOf(dst []byte, number uint64, body doc.Doc) []byte {
+	if !e.composite && doc.IsUndefined(e.columns[0].path.Lookup(body)) {
+		return dst
+	}
+	return e.appendForm(append(dst, e.prefix...), number, body)
+}
+
+// appendForm appends what follows the prefix in the entry of a document.
+func (e *entryRange) appendForm(dst []byte, number uint64, body doc.Doc) []byte {
+	for _, c := range e.columns {
+		dst = keys.AppendValue(dst, c.path.Lookup(body), c.descending)
+	}
+	return keys.AppendNumber(dst, number)
 }
 
 // foundEntries is what entries has found last: a count asks several times for the same.
@@ -88,7 +106,7 @@ func (r *reading) compositeEntries(x *access.Range) (e entryRange, ok bool) {
 		e = entriesWithin(prefix, x, columns[len(x.Equal)].descending)
 		e.run = e.run && len(x.Equal) == len(columns)-1
 	}
-	e.prefix, e.columns, e.once, e.exact = all, columns, true, e.exact && exact
+	e.prefix, e.columns, e.once, e.exact, e.composite = all, columns, true, e.exact && exact, true
 	return e, true
 }
 

@@ -228,7 +228,7 @@ func (w *orderedScan) stop(number uint64) error {
 	}
 	w.position = access.ValuePosition(w.position[:0], w.values, number)
 	if w.borrowed {
-		w.rank = w.appendForm(append(w.rank[:0], rankPresent), number, body)
+		w.rank = w.over.appendForm(append(w.rank[:0], rankPresent), number, body)
 	}
 	return w.give(number, h, body)
 }
@@ -299,22 +299,7 @@ func (w *orderedScan) entryOf(dst []byte, number uint64, h keys.Header, body doc
 	if w.stamps {
 		return w.rng.Feed(dst, h.Sequence)
 	}
-	if w.of.Range.Composite == 0 {
-		v := w.over.columns[0].path.Lookup(body)
-		if doc.IsUndefined(v) {
-			return dst
-		}
-		return keys.AppendNumber(keys.AppendValue(append(dst, w.over.prefix...), v, false), number)
-	}
-	return w.appendForm(append(dst, w.over.prefix...), number, body)
-}
-
-// appendForm appends what follows the prefix in the entry of a document.
-func (w *orderedScan) appendForm(dst []byte, number uint64, body doc.Doc) []byte {
-	for _, c := range w.over.columns {
-		dst = keys.AppendValue(dst, c.path.Lookup(body), c.descending)
-	}
-	return keys.AppendNumber(dst, number)
+	return w.over.entryOf(dst, number, body)
 }
 
 // before reports whether key is below an upper bound of an iterator.

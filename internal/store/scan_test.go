@@ -581,6 +581,41 @@ func TestCountAlongsideBacklog(t *testing.T) {
 	}
 }
 
+// TestCountOfFew counts the documents of a small set that are in a larger one, of which it looks at few entries.
+// Expired documents do not count.
+func TestCountOfFew(t *testing.T) {
+	w := newWorld(t, composites())
+	ref := reference{composites().Indexing.Composite}
+	defer store.Frugal(2)() // 64 entries at most
+	for i := range 200 {
+		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), fmt.Sprintf(`"a":%d,"b":%d,"list":[%d]`, i, i/10, i)))
+		w.ok(err)
+	}
+	_, err := w.write(w.put(store.Create, "q", "lone", `"a":7,"b":0,"ttl":5`))
+	w.ok(err)
+	above := func(text string) access.Set { return &access.Range{Path: at("a"), Low: openAt(text)} }
+	elements := func(text string) access.Set { return &access.Range{Path: at("list", "[]"), Low: openAt(text)} }
+	for range 2 {
+		for _, a := range []access.Access{
+			only(all(is("1", "b"), above("14"))),
+			only(all(above("14"), &access.Range{Path: at("b"), Low: closedAt("1"), High: openAt("2")})),
+			only(all(is("1", "b"), some(all(above("14"), above("16")), is("11", "a")))),
+			only(all(is("0", "b"), &access.Range{Composite: 1, Low: closedAt("1")})),
+			only(all(is("0", "b"), &access.Range{Path: at("b")})),
+			inPartition("q", only(above("3"))),
+			inPartition("q", only(all(above("3"), is("0", "b")))),
+			only(all(is("1", "b"), elements("150"))), // as few as may be collected
+		} {
+			ref.count(w, a, true, fmt.Sprint(w.now))
+		}
+		if _, ok, err := w.store.Count(context.Background(), w.view(), only(all(is("1", "b"), elements("12")))); ok ||
+			err != nil {
+			t.Errorf("documents tell which of many elements they have: %v", err)
+		}
+		w.now += 5
+	}
+}
+
 // TestOrderOfEntries holds the bytes of index entries against the order that a Walk promises.
 func TestOrderOfEntries(t *testing.T) {
 	full := strings.Repeat("é", access.MaxSortBytes/2)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -77,20 +78,24 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 		lower, _ := r.rng.PartitionBounds(keys.KindPosting, r.partition)
 		lists, base, r.based = append(lists, &posted{r: r, prefix: lower}), false, true
 	}
-	// Stored lists cost nothing to look into. If they leave few numbers, visiting those documents is cheaper than
-	// collecting anything else.
-	if len(lists) > 0 && !r.strict && (base || len(rest) > 0) {
-		few, whole, err := drain(lists, r.from, costs.probed)
-		if err != nil {
+	if len(lists) > 0 && !r.strict && len(rest) > 0 {
+		limit = r.collected
+	}
+	tried := base || len(rest) > 0
+	if tried {
+		short, at, err := r.shortest(lists, rest, limit)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		switch lists.rewind(); {
-		case whole && len(few) <= costs.few:
-			return &sorted{numbers: few}, nil
-		case whole:
-			lists, limit = intersection{&sorted{numbers: few}}, costs.perNumber*len(few)
+		case short == nil:
+		// If few numbers are left, visiting those documents is cheaper than collecting anything else.
+		case at < 0 && len(short.numbers) <= costs.few && !r.strict:
+			return short, nil
+		case at < 0:
+			lists, limit, tried = intersection{short}, costs.perNumber*len(short.numbers), false
 		default:
-			limit = r.collected
+			lists, rest = append(lists, short), slices.Delete(rest, at, at+1)
+			limit, tried = min(limit, costs.perNumber*len(short.numbers)), false
 		}
 	}
 	if base {
@@ -102,7 +107,29 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 			lists = append(lists, newSorted(c.numbers))
 		}
 	}
-	for _, set := range rest {
+	if !tried {
+		if lists, rest, err = r.collect(lists, rest, limit); err != nil {
+			return nil, err
+		}
+	}
+	// A count cannot check documents afterwards, so every set must be exact.
+	if r.strict && len(rest) > 0 {
+		return r.checked(lists, rest)
+	}
+	switch len(lists) {
+	case 0:
+		return nil, nil
+	case 1:
+		return lists[0], nil
+	}
+	return lists, nil
+}
+
+// collect adds the numbers of sets to lists, of at most limit entries each. It returns the sets that have more, or that
+// need not be collected because few documents are left.
+func (r *reading) collect(lists intersection, sets []access.Set, limit int) (intersection, []access.Set, error) {
+	var rest []access.Set
+	for _, set := range sets {
 		if n := len(lists); n > 0 && !r.strict {
 			// What is left is few enough to be checked document by document.
 			if last, ok := lists[n-1].(*sorted); ok && len(last.numbers) <= costs.few {
@@ -113,21 +140,85 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 		ok, err := c.add(set)
 		switch {
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case ok:
 			lists = append(lists, newSorted(c.numbers))
-		// A count cannot check documents afterwards, so every set must be exact.
-		case r.strict:
-			return nil, errInexact
+		default:
+			rest = append(rest, set)
 		}
 	}
-	switch len(lists) {
-	case 0:
-		return nil, nil
-	case 1:
-		return lists[0], nil
+	return lists, rest, nil
+}
+
+// shortest finds a short list: what lists as they are stored have in common (then at is negative), or one of the sets.
+// It is nil if none has at most limit numbers. It looks at a few entries of each, then at more, so that it does not
+// walk a long one before it has found a short one.
+func (r *reading) shortest(lists intersection, sets []access.Set, limit int) (l *sorted, at int, err error) {
+	probed := len(lists) == 0
+	for some := 1 + costs.few; ; some *= 8 {
+		if !probed {
+			probed = some >= costs.probed
+			numbers, whole, err := drain(lists, r.from, min(some, costs.probed))
+			if lists.rewind(); err != nil || whole {
+				return &sorted{numbers: numbers}, -1, err
+			}
+		}
+		last := probed && (len(sets) <= 1 || some >= limit)
+		if last {
+			some = limit
+		}
+		for i, set := range sets {
+			c := collector{r: r, left: min(some, limit)}
+			if ok, err := c.add(set); err != nil || ok {
+				return newSorted(c.numbers), i, err
+			}
+		}
+		if last {
+			return nil, 0, nil
+		}
 	}
-	return lists, nil
+}
+
+// checked lists the numbers of lists whose documents are in all of the sets. It reads these documents, because the sets
+// have far more entries than that, unless documents do not tell what is in the sets.
+func (r *reading) checked(lists intersection, sets []access.Set) (list, error) {
+	tests := make([]membership, len(sets))
+	for i, set := range sets {
+		var ok bool
+		if tests[i], ok = r.membership(set); ok {
+			continue
+		}
+		c := collector{r: r, left: costs.alone}
+		if ok, err := c.add(set); err != nil || !ok {
+			return nil, cmp.Or(err, errInexact)
+		}
+		lists, tests[i] = append(lists, newSorted(c.numbers)), everyDocument
+	}
+	if len(lists) == 0 {
+		return nil, errInexact
+	}
+	some, whole, err := drain(lists, r.from, costs.alone/costs.perNumber)
+	if err != nil || !whole {
+		return nil, cmp.Or(err, errInexact)
+	}
+	numbers := some[:0:0]
+	ahead := r.lookAhead(func(_ []byte, number uint64) error {
+		_, body, _, err := r.record(number)
+		if err != nil || body == nil {
+			return err
+		}
+		for _, test := range tests {
+			if !test(number, body) {
+				return nil
+			}
+		}
+		numbers = append(numbers, number)
+		return nil
+	})
+	if err := r.seeAll(ahead, some); err != nil {
+		return nil, err
+	}
+	return &sorted{numbers: numbers}, nil
 }
 
 // limitAlone is how many entries of a Set to collect when there is no other list.
@@ -222,6 +313,9 @@ func (c *collector) add(set access.Set) (ok bool, err error) {
 func (c *collector) addAll(sets []access.Set) (ok bool, err error) {
 	steps := c.r.steps
 	l, err := c.r.narrow(sets, false, c.left)
+	if err == errInexact { // the caller may read the documents of another list
+		return false, nil
+	}
 	if err != nil || l == nil {
 		return false, err
 	}
