@@ -34,7 +34,7 @@ cosmos/rest.maxFacts cosmos/rest.maxTerms cosmos/rest.maxPlan cosmos/rest.maxSeg
 cosmos/script.maxBuiltIn cosmos/script.maxDefaults cosmos/script.maxMatch cosmos/script.maxNames cosmos/script.maxNumber cosmos/script.maxPatterns cosmos/script.maxReplaced cosmos/script.maxWaiting
 cosmos/sql/exec.maxCount cosmos/sql/exec.maxKey cosmos/sql/exec.maxKnownPattern cosmos/sql/exec.maxPassed cosmos/sql/exec.maxRoom cosmos/sql/exec.maxLate cosmos/sql/exec.maxLateBody cosmos/sql/exec.maxSortedValues cosmos/sql/exec.maxSpareBody
 cosmos/sql/function.maxKnown cosmos/sql/function.maxStemBytes cosmos/sql/function.maxTicks cosmos/sql/function.minTicks cosmos/sql/function.mostQuarters
-cosmos/sql/plan.maxAlternatives cosmos/sql/plan.maxColumns cosmos/sql/plan.maxGatewayCount cosmos/sql/plan.maxGatewayKeys cosmos/sql/plan.maxGatewayPairs cosmos/sql/plan.maxGatewayText
+cosmos/sql/plan.maxAlternatives cosmos/sql/plan.maxColumns cosmos/sql/plan.maxElements cosmos/sql/plan.maxGatewayCount cosmos/sql/plan.maxGatewayKeys cosmos/sql/plan.maxGatewayPairs cosmos/sql/plan.maxGatewayText
 cosmos/sql/plan.maxPath cosmos/sql/plan.maxReduced cosmos/sql/plan.maxTogether cosmos/sql/plan.maxTold cosmos/sql/plan.maxToldBytes cosmos/sql/plan.minGatewayCandidates
 cosmos/sql/syntax.maxBrackets kv.MaxKeyBytes
 mongo/command.maxBatchCount mongo/failpoint.maxBlock mongo/write.maxMismatchDepth mongo/write.maxMismatches mongo/write.maxConsidered

@@ -206,7 +206,7 @@ func (m *randomContainer) predicate(depth int) string {
 		}
 	}
 	p := m.path()
-	switch m.IntN(36) {
+	switch m.IntN(38) {
 	case 0:
 		return p + m.pick(" IN (", " NOT IN (") + m.constant() + ", " + m.constant() + ", " + m.scalar() + ")"
 	case 1, 2:
@@ -264,6 +264,9 @@ func (m *randomContainer) predicate(depth int) string {
 		return "(SELECT VALUE COUNT(1) FROM t IN c.tags) " + m.pick("=", ">") + " 1"
 	case 30:
 		return p + m.pick(" > ", " >= ", " < ", " <= ") + m.string()
+	case 31:
+		return m.pick("c.tags", "c.a", "c.tags[0]", "c.n.l") + m.pick(" = ", " = ", " != ") + "[" +
+			m.pick("[]", `{"d":1}`, m.scalar(), m.scalar()) + m.pick("", ","+m.scalar()) + "]"
 	}
 	return p + m.pick(" = ", " = ", " != ", " < ", " <= ", " > ", " >= ") + m.scalar()
 }

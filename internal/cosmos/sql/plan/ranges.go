@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -128,36 +129,50 @@ func equals(p place, v doc.Value) condition {
 		if p.known && !function.Finite(v) {
 			return never()
 		}
-	case doc.RankObject:
+	case doc.RankObject, doc.RankArray:
 		return contains(p, v).roughly()
 	}
 	return span(p, &access.Bound{Value: v}, &access.Bound{Value: v}, counts(v))
 }
 
-// contains is the condition that the value at p is v or, if v is an object, has at least v's members, because the
-// index has scalars only. It uses a limited number of members.
+// contains is the condition that the value at p is v or, if v is an object or an array, has at least v's members or
+// elements, because the index has scalars only. It uses a limited number of them.
 func contains(p place, v doc.Value) condition {
 	left := maxTogether
 	return containing(p, v, &left)
 }
 
+// maxElements is how many different elements of an array are looked for. Each more would hardly leave fewer documents.
+const maxElements = 16
+
 func containing(p place, v doc.Value, left *int) condition {
-	d, ok := doc.AsDoc(v)
-	if !ok {
+	parts := []condition{}
+	if d, ok := doc.AsDoc(v); ok {
+		for name, member := range doc.Members(d) {
+			if *left--; *left < 0 {
+				break
+			}
+			parts = append(parts, containing(p.member(string([]byte(name))), member, left))
+		}
+	} else if !doc.IsArray(v) {
 		return equals(p, v)
 	}
-	members := []condition{}
-	for name, member := range doc.Members(d) {
-		if *left--; *left < 0 {
+	element, seen := p.step(access.Step{Element: true}), []doc.Value{}
+	for item := range doc.Elements(v) {
+		if slices.ContainsFunc(seen, func(other doc.Value) bool { return doc.Equal(item, other) }) {
+			continue
+		}
+		if *left--; *left < 0 || len(seen) == maxElements {
 			break
 		}
-		members = append(members, containing(p.member(string([]byte(name))), member, left))
+		seen, parts = append(seen, item), append(parts, containing(element, item, left))
 	}
-	if len(members) == 0 {
-		r := typeOf(object)
-		return span(p, r.Low, r.High, false)
+	// The value itself matters if nothing in it does, or if the place has no values of its type.
+	r := typeOf(v)
+	if whole := span(p, r.Low, r.High, false); len(parts) == 0 || whole.kind == nothing {
+		return whole
 	}
-	return both(members...).roughly()
+	return both(parts...).roughly()
 }
 
 // compares is the condition that `value op v` is true for the value at p. Values of different types do not compare;

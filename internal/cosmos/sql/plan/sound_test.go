@@ -63,7 +63,8 @@ var scalars = strings.Fields(`1 2 2.5 -1 "x" "xy" "y" "" null true false`)
 
 func randomValue(rng *rand.Rand) string {
 	if rng.IntN(8) == 0 {
-		return []string{`{}`, `[]`, `{"x":1}`, `[1,"x"]`, `[{"x":2}]`, `{"x":"y","z":null}`}[rng.IntN(6)]
+		return []string{`{}`, `[]`, `{"x":1}`, `[1,"x"]`, `[{"x":2}]`, `{"x":"y","z":null}`, `[1,1]`,
+			`[["x"],1]`}[rng.IntN(8)]
 	}
 	return scalars[rng.IntN(len(scalars))]
 }
