@@ -14,8 +14,9 @@ import (
 // more entries than it would cost to read what is selected.
 
 // expect lists the numbers that are selected, and fails with access.ErrLong if the first documents are probably too far
-// from the start. Many are not listed: then the documents to which entries lead tell whether they are selected. They
-// are many enough when loading these is expected to cost less than to list as many numbers again.
+// from the start. Many are not listed: then the index is asked for each, or the documents to which entries lead tell
+// whether they are selected. They are many enough when loading these is expected to cost less than to list as many
+// numbers again.
 func (w *orderedScan) expect() error {
 	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
 	if err != nil {
@@ -35,7 +36,7 @@ func (w *orderedScan) expect() error {
 	if whole {
 		w.among, count, each = &sorted{numbers: numbers}, len(numbers), 1
 	} else {
-		w.based, w.blind = false, w.set != nil
+		w.based, w.blind, w.probes = false, w.set != nil, w.probeSelected()
 	}
 	if whole && w.set != nil && count <= costs.few {
 		w.few = true
@@ -61,6 +62,48 @@ func (w *orderedScan) listed(most int) (numbers []uint64, whole bool, err error)
 		return nil, false, err
 	}
 	return drain(l, 0, most)
+}
+
+// probeSelected makes a prober for the documents that are selected, nil if there is none, or where a look into the
+// index takes longer than to read several documents at once.
+func (w *orderedScan) probeSelected() prober {
+	if w.ahead.many != nil {
+		return nil
+	}
+	var all everyProber
+	if w.scope != nil && w.whole {
+		lower, _ := w.rng.PartitionBounds(keys.KindPosting, w.partition)
+		all = append(all, &postedProber{r: w.reading, prefix: lower})
+	}
+	if p := w.prober(w.set); p != nil {
+		all = append(all, p)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
+}
+
+// leadsOutside passes an entry if it leads to a document that is not selected, as far as that is known without the
+// document.
+func (w *orderedScan) leadsOutside(number uint64) (bool, error) {
+	if w.among != nil {
+		if w.among.has(number) {
+			return false, nil
+		}
+		return true, w.pass(1)
+	}
+	if w.probes == nil {
+		return false, nil
+	}
+	in, looked, err := w.probes.has(number)
+	if err != nil || in {
+		return false, err
+	}
+	if looked {
+		return true, w.pass(costs.perNumber)
+	}
+	return true, w.pass(1)
 }
 
 // pass counts an entry that leads to no document that is selected, or perhaps to none, and that has cost as much as

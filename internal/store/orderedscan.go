@@ -20,6 +20,7 @@ type orderedScan struct {
 	stamps  bool    // it goes over the feed
 	shown   int     // columns that positions have
 	among   *sorted // the only numbers to visit, nil for all
+	probes  prober  // tells which numbers not to visit, where among does not; nil if nothing does
 	few     bool    // among is short enough to sort its documents by value
 	brief   bool    // the walk may fail with access.ErrLong, when nothing is left
 	blind   bool    // documents that are handed out may be outside the set
@@ -187,8 +188,8 @@ func (w *orderedScan) alongEntries() error {
 	}
 	ahead := w.lookAhead(func(_ []byte, number uint64) error { return w.stop(number) })
 	err := w.passing(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
-		if w.among != nil && !w.among.has(number) {
-			return w.pass(1)
+		if outside, err := w.leadsOutside(number); err != nil || outside {
+			return err
 		}
 		return ahead.see(nil, number)
 	})

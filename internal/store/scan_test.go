@@ -712,6 +712,7 @@ func testFirst(t *testing.T, of func(path string) access.Access) {
 		{"listed, behind the others", 30, 300, true, 2, true, 0},
 		{"listed, and too many wanted", 60, 60, false, 40, true, 0},
 		{"not listed", 100, 100, false, 2, false, 4},
+		{"not listed, behind some others", 100, 40, true, 2, false, 2},
 		{"not listed, behind the others", 100, 200, true, 2, true, 40},
 	} {
 		for _, path := range []string{"a", "_ts"} {
