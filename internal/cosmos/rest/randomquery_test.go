@@ -206,7 +206,7 @@ func (m *randomContainer) predicate(depth int) string {
 		}
 	}
 	p := m.path()
-	switch m.IntN(38) {
+	switch m.IntN(39) {
 	case 0:
 		return p + m.pick(" IN (", " NOT IN (") + m.constant() + ", " + m.constant() + ", " + m.scalar() + ")"
 	case 1, 2:
@@ -267,6 +267,10 @@ func (m *randomContainer) predicate(depth int) string {
 	case 31:
 		return m.pick("c.tags", "c.a", "c.tags[0]", "c.n.l") + m.pick(" = ", " = ", " != ") + "[" +
 			m.pick("[]", `{"d":1}`, m.scalar(), m.scalar()) + m.pick("", ","+m.scalar()) + "]"
+	case 32:
+		return "REGEXMATCH(" + p + ", " + m.pick(`"^a"`, `"^ab"`, `"^ab?"`, `"^ab*c"`, `"^a|b"`, `"^a(b|z)"`,
+			`"^z{2}$"`, `"^a."`, `"^abc$"`, `"^ab+"`, quoted("^"+longs[2]), quoted("^"+longs[3])) +
+			m.pick("", "", `, "i"`, `, "s"`, `, ""`, `, "m"`) + ")"
 	}
 	return p + m.pick(" = ", " = ", " != ", " < ", " <= ", " > ", " >= ") + m.scalar()
 }

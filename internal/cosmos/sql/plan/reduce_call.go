@@ -16,6 +16,8 @@ func (r *reducer) call(name string, args []syntax.Expr, s *scope) condition {
 		if prefix, ok := r.text(args[1]); ok {
 			return begins(r.place(args[0], s), prefix)
 		}
+	case name == "REGEXMATCH" && (len(args) == 2 || len(args) == 3):
+		return r.regexMatch(args, s)
 	case name == "STRINGEQUALS" && r.exactCase(args):
 		return r.stringEquals(args[0], args[1], s)
 	case name == "ARRAY_CONTAINS" && (len(args) == 2 || len(args) == 3):
