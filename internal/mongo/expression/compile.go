@@ -91,10 +91,13 @@ func literal(v doc.Value) *Expression {
 // fails, because MongoDB reports such an error only when the expression is evaluated, and if the value is large or
 // takes long to compute: a few bytes of a command could ask for many megabytes, and nothing could stop it.
 func fold(x *Expression, args ...*Expression) *Expression {
+	constant := true
+	x.fixed = true
 	for _, a := range args {
-		if a != nil && !a.constant {
-			return x
-		}
+		constant, x.fixed = constant && (a == nil || a.constant), x.fixed && (a == nil || a.Fixed())
+	}
+	if !constant {
+		return x
 	}
 	v, err := x.run(&Scope{folding: true, Meter: work.Limited(maxFoldedCost, tooLong)})
 	if err != nil || len(v.Data) > maxFolded {

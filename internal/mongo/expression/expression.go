@@ -159,6 +159,7 @@ type Expression struct {
 	run      eval
 	constant bool
 	value    doc.Value // if constant
+	fixed    bool      // made of constants, variables and the time
 	path     string    // "a.b" when it is a plain field path of $$CURRENT, else ""
 }
 
@@ -173,6 +174,9 @@ func (x *Expression) Evaluate(s *Scope) (doc.Value, error) {
 
 // Constant returns the value of a constant expression.
 func (x *Expression) Constant() (v doc.Value, ok bool) { return x.value, x.constant }
+
+// Fixed reports whether the value is the same for all documents, though it may need variables and the time.
+func (x *Expression) Fixed() bool { return x.constant || x.fixed }
 
 // FieldPath is the dotted path of an expression that is "$a.b", "" for others.
 func (x *Expression) FieldPath() string { return x.path }

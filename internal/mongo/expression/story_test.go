@@ -70,6 +70,14 @@ func answer(t testing.TB, given string, on doc.Doc) string {
 	if text := describe(again, err); text != first {
 		t.Errorf("%s gives %s, then %s", given, first, text)
 	}
+	if x.Fixed() {
+		s.Reset(doc.Object(doc.Empty))
+		if text := describe(x.Evaluate(s)); text != first {
+			t.Errorf("%s gives %s, but %s for another document", given, first, text)
+		}
+		s.Reset(doc.Object(on))
+		again, err = x.Evaluate(s)
+	}
 	if err == nil && again.Type != 0 {
 		whole := doc.Object(bsoncore.BuildDocument(nil, bsoncore.AppendValueElement(nil, "v", again)))
 		if err := bsoncore.Document(whole.Data).Validate(); err != nil {

@@ -41,7 +41,9 @@ func compileVariable(text string, names *Names) (*Expression, error) {
 		}
 	}
 	if slot, ok := names.Slot(name); ok {
-		return walk(variable(slot), steps), nil
+		x := walk(variable(slot), steps)
+		x.fixed = true
+		return x, nil
 	}
 	from := system[name]
 	if from == nil {
@@ -51,6 +53,7 @@ func compileVariable(text string, names *Names) (*Expression, error) {
 	if name == "CURRENT" {
 		x.path = path
 	}
+	x.fixed = name == "NOW"
 	return x, nil
 }
 

@@ -23,7 +23,7 @@ func expr(c *compiler, name string, arg doc.Value, at spot) (condition, error) {
 		v, err := x.Evaluate(s)
 		return err == nil && expression.Truthy(v), err
 	}
-	return condition{root: holds, one: holds, node: &Node{Kind: Expr}}, nil
+	return condition{root: holds, one: holds, node: c.describe(arg, 0)}, nil
 }
 
 // needsDocument refuses operators on the whole document inside of an $elemMatch.

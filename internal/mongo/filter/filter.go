@@ -89,9 +89,11 @@ const (
 	Regex                    // Patterns[0]
 	// an element of the array at Path satisfies Children[0]; its paths are relative, "" is the element
 	ElemMatch
-	All   // all of Values, like an And of Equal
-	Size  // $size
-	Expr  // $expr: Expression
+	All  // all of Values, like an And of Equal
+	Size // $size
+	// $expr: each of Children holds, as far as they tell: Equal to In of a field, compared as expressions do, and Or of
+	// Expr nodes. Values are no arrays, and not below null.
+	Expr
 	Other // anything else: no index helps
 )
 
@@ -103,6 +105,8 @@ type Node struct {
 	Values   []doc.Value
 	Patterns []Pattern
 	Children []*Node
+
+	operand *expression.Expression // in an Expr, what gives Value or Values; nil when they are known
 }
 
 // A Pattern is a regular expression. Prefix is what every matching string begins with, "" if that is not known. A

@@ -31,6 +31,8 @@ func (c *condition) bounds() *condition {
 		c.spans = unite(appendPattern(nil, n.Patterns[0]))
 	case filter.Missing:
 		c.spans, c.missing = append(c.only[:0], pointSpan(doc.Null())), true
+	case filter.Expr:
+		c.expressed(n)
 	}
 	if c.missing && hasNumber(c.path) {
 		// The number may also be the name of a member, and entries of array elements do not have it.

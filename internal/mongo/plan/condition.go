@@ -76,7 +76,37 @@ func (a *conjunction) add(n *filter.Node, in *scope) {
 		}
 	case filter.ElemMatch:
 		a.element(n, in)
+	case filter.Expr:
+		for _, child := range n.Children {
+			a.compared(child)
+		}
 	}
+}
+
+// compared adds a comparison of an $expr. Equality is stricter there than in a query, and accepts less. Of the others
+// on one path it makes one condition.
+func (a *conjunction) compared(n *filter.Node) {
+	switch n.Kind {
+	case filter.Or:
+		a.or(n)
+		return
+	case filter.Equal, filter.In:
+		if n.Value.Type != 0 || n.Kind == filter.In && n.Values != nil {
+			a.one(n, nil)
+		}
+		return
+	}
+	if n.Value.Type == 0 {
+		return // it is not known yet
+	}
+	for i, c := range a.list {
+		if c.node.Kind == filter.Expr && c.path == n.Path { // which another conjunction may have, too
+			all := append(slices.Clone(c.node.Children), n)
+			a.list[i] = &condition{node: &filter.Node{Kind: filter.Expr, Path: n.Path, Children: all}, path: n.Path}
+			return
+		}
+	}
+	a.one(&filter.Node{Kind: filter.Expr, Path: n.Path, Children: []*filter.Node{n}}, nil)
 }
 
 func (a *conjunction) one(n *filter.Node, in *scope) {

@@ -18,6 +18,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/kv/pebble"
+	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -219,14 +220,14 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 		if err != nil {
 			return err.Error()
 		}
-		if ok, err := q.Filter.Match(d.Body, nil); err != nil || !ok {
+		if ok, err := matches(q.Filter, d.Body); err != nil || !ok {
 			continue
 		}
 		found = append(found, slices.Clone(d.Body))
 	}
 	want := 0
 	for _, d := range all {
-		if ok, err := q.Filter.Match(d, nil); err != nil || !ok {
+		if ok, err := matches(q.Filter, d); err != nil || !ok {
 			continue
 		}
 		want++
@@ -293,6 +294,13 @@ func (h *house) checkSkipped(v catalog.View, p *Plan, found []doc.Doc) string {
 		}
 	}
 	return ""
+}
+
+// matches is Filter.Match.
+func matches(f *filter.Filter, d doc.Doc) (bool, error) {
+	s := &expression.Scope{}
+	s.Reset(doc.Object(d))
+	return f.Match(d, s)
 }
 
 // columns are the paths of all indexes.
@@ -658,10 +666,47 @@ func (g *generator) filter(depth int, around string) bson.D {
 			d = append(d, bson.E{Key: pick(g.Rand, "$or", "$or", "$and", "$nor"), Value: list})
 			continue
 		}
+		if around == "" && g.IntN(6) == 0 {
+			d = append(d, bson.E{Key: "$expr", Value: g.expression(1)})
+			continue
+		}
 		path := g.path(around != "")
 		d = append(d, bson.E{Key: path, Value: g.condition(depth, join(around, path))})
 	}
 	return d
+}
+
+// expression compares fields with values, and now and then with something else.
+func (g *generator) expression(depth int) any {
+	if depth > 0 && g.IntN(2) == 0 {
+		list := bson.A{}
+		for range 1 + g.IntN(3) {
+			list = append(list, g.expression(depth-1))
+		}
+		return bson.D{{Key: pick(g.Rand, "$and", "$and", "$and", "$or"), Value: list}}
+	}
+	path := g.path(false)
+	if path == "" {
+		path = "a"
+	}
+	value := func() any { return bson.D{{Key: "$literal", Value: g.value(path)}} }
+	op := pick(g.Rand, "$gt", "$gte", "$lt", "$lte", "$eq", "$in", "$ne")
+	if op == "$in" {
+		return bson.D{{Key: op, Value: bson.A{"$" + path, bson.A{value(), value()}}}}
+	}
+	sides := bson.A{"$" + path, value()}
+	if g.IntN(8) == 0 {
+		sides[1] = "$b"
+	}
+	if g.IntN(3) == 0 {
+		slices.Reverse(sides)
+	}
+	comparison := bson.D{{Key: op, Value: sides}}
+	if op != "$eq" && g.IntN(2) == 0 { // a range
+		return bson.D{{Key: "$and", Value: bson.A{comparison,
+			bson.D{{Key: pick(g.Rand, "$gte", "$lt"), Value: bson.A{"$" + path, value()}}}}}}
+	}
+	return comparison
 }
 
 func join(around, path string) string { return strings.TrimPrefix(around+"."+path, ".") }

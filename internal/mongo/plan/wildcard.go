@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -66,7 +67,12 @@ func (c *condition) bindWildcard() bool {
 	if c.bounds().spans == nil || c.missing || c.node.Kind == filter.Missing {
 		return false
 	}
-	if c.node.Kind == filter.In {
+	switch c.node.Kind {
+	case filter.Expr:
+		return slices.ContainsFunc(c.node.Children, func(x *filter.Node) bool {
+			return excludes(x, doc.CanonicalObject) && excludes(x, doc.CanonicalArray)
+		})
+	case filter.In:
 		for _, v := range c.node.Values {
 			if !isLeaf(v) {
 				return false

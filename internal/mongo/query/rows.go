@@ -39,6 +39,9 @@ func Plan(o *session.Operation, v catalog.View, q *Selection) (*plan.Plan, error
 	}
 	want := plan.Query{Namespace: q.Namespace, Filter: q.Filter, Text: q.Query, Hint: q.Hint, Limit: q.wanted(),
 		Like: q.chosen}
+	if q.Filter != nil && q.Filter.NeedsScope() {
+		want.Filter = q.Filter.Knowing(o.Scope(q.Names, q.Vars))
+	}
 	if q.Sort != nil {
 		paths, descending := q.Sort.Paths()
 		for i, path := range paths {
