@@ -113,6 +113,49 @@ func TestCursorsStayInTheirIndex(t *testing.T) {
 	}
 }
 
+// TestTheValueWithFewerEntriesWins: of several values in an array, the index looks up the one that few documents have,
+// and a cursor stays with it when that changes.
+func TestTheValueWithFewerEntriesWins(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	c := d.Client.Database("test").Collection("c")
+	var list []any
+	for i := range 3000 {
+		tags := bson.A{fmt.Sprint("t", i%7), fmt.Sprint("r", i%300), "all"}
+		list = append(list, bson.D{{Key: "_id", Value: i}, {Key: "tags", Value: tags}})
+	}
+	_, err := c.InsertMany(t.Context(), list)
+	must(t, err)
+	_, err = c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "tags", Value: 1}}})
+	must(t, err)
+	for query, want := range map[string]int{
+		`{tags: {$all: ['t3', 'r17']}}`:          10,
+		`{tags: {$all: ['r17', 't3']}}`:          10,
+		`{$and: [{tags: 'all'}, {tags: 'r17'}]}`: 10,
+		`{tags: {$all: ['all', 't3']}}`:          429,
+		`{tags: {$all: ['all', 'nothing']}}`:     0,
+	} {
+		if n, _ := d.examined(t, `{find: 'c', filter: `+query+`}`); n != want {
+			t.Errorf("%s looks at %d documents, want %d", query, n, want)
+		}
+	}
+	query := document(t, `{tags: {$all: ['all', 'r17']}}`)
+	cursor, err := c.Find(t.Context(), query, options.Find().SetBatchSize(2))
+	must(t, err)
+	for range 2 {
+		same(t, cursor.Next(t.Context()), true)
+	}
+	_, err = c.UpdateMany(t.Context(), document(t, `{tags: {$ne: 'r17'}}`),
+		mongo.Pipeline{document(t, `{$set: {tags: ['r17', 'x']}}`)})
+	must(t, err)
+	n := 2
+	for cursor.Next(t.Context()) {
+		n++
+	}
+	must(t, cursor.Err())
+	same(t, n, 10)
+}
+
 // TestCursorsOfAnOrStayInTheirIndexes: a new index, for which entries are counted in one branch, does not change the
 // other branch.
 func TestCursorsOfAnOrStayInTheirIndexes(t *testing.T) {

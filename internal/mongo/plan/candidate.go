@@ -24,6 +24,7 @@ const (
 // A candidate is a way to use an index.
 type candidate struct {
 	index  int
+	by     int          // of the conjunction's conditions, counted from 1, the one that it is for; 0 for the best
 	path   string       // in a wildcard index
 	below  bool         // in a wildcard index, all values at path and below it
 	bounds [][]span     // of the first columns; all but the last are points

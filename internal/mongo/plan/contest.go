@@ -30,9 +30,9 @@ type rival struct {
 
 // contest decides between candidates for the same conditions by how many index entries each of them would read: scores
 // tell equality from ranges, not values that few documents have from values of many. favourite, the candidate with the
-// highest score, wins if no index has few entries. A candidate takes part if it bounds a condition that the favourite
-// does not. The entries of all are counted in turns, each time four times as many, until the one that reads least is
-// known, so a contest costs about as much as the scan of its winner.
+// highest score, wins if no index has few entries. A candidate, of the same index too, takes part if it bounds a
+// condition that the favourite does not. The entries of all are counted in turns, each time four times as many, until
+// the one that reads least is known, so a contest costs about as much as the scan of its winner.
 func (p *planner) contest(all *conjunction, favourite candidate, ordered bool) candidate {
 	if p.count == nil || p.hinted >= 0 || favourite.score == 0 || favourite.score >= scoreFew || favourite.below {
 		return favourite
@@ -49,27 +49,73 @@ func (p *planner) contest(all *conjunction, favourite candidate, ordered bool) c
 
 // rivals are the favourite and the candidates that it competes with, none if it has no competitor.
 func (p *planner) rivals(all *conjunction, favourite candidate, ordered bool) []rival {
-	var list []rival
+	list := []rival{{candidate: favourite}}
+	add := func(c candidate) {
+		if c.score != 0 && len(c.bounds) != 0 && c.uses(favourite.used) {
+			list = append(list, rival{candidate: c})
+		}
+	}
 	for i := range p.indexes {
 		ix := &p.indexes[i]
-		if i == favourite.index || ix.Hidden || !ix.Wildcard && !all.asksOf(ix.Columns[0].Path) {
+		if ix.Hidden || !ix.Wildcard && !all.asksOf(ix.Columns[0].Path) {
 			continue
 		}
-		p.budget -= len(all.list)
-		c := p.fit(i, all, ordered)
-		if c.score == 0 || len(c.bounds) == 0 || !c.uses(favourite.used) {
-			continue
+		c := favourite
+		if i != favourite.index {
+			p.budget -= len(all.list)
+			c = p.fit(i, all, ordered)
+			add(c)
 		}
-		if list == nil {
-			list = append(list, rival{candidate: favourite})
+		for _, by := range all.others(ix, &c) {
+			p.budget -= len(all.list)
+			add(p.fitBy(i, all, by, ordered))
 		}
-		list = append(list, rival{candidate: c})
 	}
-	if len(list) > maxRivals {
+	switch {
+	case len(list) == 1:
+		return nil
+	case len(list) > maxRivals:
 		slices.SortStableFunc(list[1:], func(a, b rival) int { return b.score - a.score })
 		list = list[:maxRivals]
 	}
 	return list
+}
+
+// others lists conditions that an index could look up instead of those of a candidate for it, counted from 1: where one
+// of several has to be chosen because a document has several entries.
+func (a *conjunction) others(ix *access.NamedIndex, c *candidate) (list []int) {
+	if !ix.Multikey && !ix.Wildcard {
+		return nil
+	}
+	for i, x := range a.list {
+		fits := ix.Wildcard && takes(ix, x.path) && x.bindWildcard() ||
+			!ix.Wildcard && x.bind(ix, ix.Columns[0].Path) && weight(x.spans) > 0
+		if fits && !slices.Contains(c.used, x) && len(list) < maxRivals {
+			list = append(list, i+1)
+		}
+	}
+	return list
+}
+
+// fitBy is fit for one of the conditions, counted from 1, and those that hold for the same entry; 0 is fit.
+func (p *planner) fitBy(index int, all *conjunction, by int, ordered bool) candidate {
+	if by == 0 || by > len(all.list) {
+		return p.fit(index, all, ordered)
+	}
+	ix, x := &p.indexes[index], all.list[by-1]
+	some := conjunction{list: make([]*condition, 0, len(all.list))}
+	for _, y := range all.list {
+		apart := y.path != x.path
+		if ix.Wildcard {
+			apart = !apart && !ix.Multikey
+		}
+		if y == x || apart || y.isBeside(x) {
+			some.list = append(some.list, y)
+		}
+	}
+	c := p.fit(index, &some, ordered)
+	c.by = by
+	return c
 }
 
 // uses reports whether the bounds of c come from a condition that is not among those.

@@ -34,6 +34,7 @@ type planner struct {
 // A winner is the best candidate of a call of bestCandidate.
 type winner struct {
 	index uint32 // noIndex for none
+	by    int    // see candidate
 	score int
 	spent int // of the budget
 }
@@ -136,7 +137,7 @@ func (p *planner) bestBefore(all *conjunction, ordered bool) (c candidate, ok bo
 	}
 	for i := range p.indexes {
 		if p.indexes[i].Index == before.index {
-			if c = p.fit(i, all, ordered); c.score == 0 {
+			if c = p.fitBy(i, all, before.by, ordered); c.score == 0 {
 				return c, false
 			}
 			c.score = before.score
@@ -149,7 +150,7 @@ func (p *planner) bestBefore(all *conjunction, ordered bool) (c candidate, ok bo
 
 // note remembers what bestCandidate gives, which has begun with that budget.
 func (p *planner) note(best candidate, budget int) candidate {
-	w := winner{noIndex, best.score, budget - p.budget}
+	w := winner{index: noIndex, by: best.by, score: best.score, spent: budget - p.budget}
 	if best.score > 0 {
 		w.index = p.indexes[best.index].Index
 	}

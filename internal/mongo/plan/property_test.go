@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -186,7 +187,7 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 func goesOn(p *Plan, q Query, indexes []access.NamedIndex) bool {
 	again, err := Choose(q, indexes, nil)
 	return err == nil && slices.EqualFunc(p.Scans(), again.Scans(), func(a, b access.IndexScan) bool {
-		return a.Index == b.Index && a.Reverse == b.Reverse && len(a.Intervals) == len(b.Intervals)
+		return reflect.DeepEqual(a, b)
 	})
 }
 

@@ -17,9 +17,10 @@ import (
 )
 
 // TestStories plans the cases of testdata. "index {a: 1} {sparse: true}" adds an index, with multikey: true among the
-// options that MongoDB has; "entries a_1 5" says how many entries any scan of an index reads; "indexes" drops all but
-// that on _id. Each other line is a filter, perhaps " | sort {...}", " | limit 5" and " | hint ...", and the plan: the
-// stages from the last to the first, or with " | full" as explain has them. Single is access.IndexScan's.
+// options that MongoDB has; "entries a_1 5" says how many entries any scan of an index reads, and "entries a_1 5 7"
+// those that begin with the value 7; "indexes" drops all but that on _id. Each other line is a filter, perhaps " | sort
+// {...}", " | limit 5" and " | hint ...", and the plan: the stages from the last to the first, or with " | full" as
+// explain has them. Single is access.IndexScan's.
 func TestStories(t *testing.T) {
 	storytest.Run(t, "testdata/*.txt", storytest.Lines, func() storytest.Answer {
 		indexes, entries := []access.NamedIndex{identity}, counts{}
@@ -32,9 +33,10 @@ func TestStories(t *testing.T) {
 				indexes = append(indexes, readIndex(t, rest, len(indexes)))
 			case "entries":
 				name, n, _ := strings.Cut(rest, " ")
+				n, value, _ := strings.Cut(n, " ")
 				for i := range indexes {
 					if indexes[i].Name == name {
-						entries[indexes[i].Index], _ = strconv.Atoi(n)
+						entries[begin{indexes[i].Index, value}], _ = strconv.Atoi(n)
 					}
 				}
 			default:
@@ -45,12 +47,26 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// counts are numbers of entries by the numbers of their indexes.
-type counts map[uint32]int
+// counts are numbers of entries.
+type counts map[begin]int
+
+// A begin is the number of an index and the first value of a scan, "" for any.
+type begin struct {
+	index uint32
+	value string
+}
 
 // count is a CountEntries.
 func (c counts) count(of *access.IndexScan, most int) (int, error) {
-	n, known := c[of.Index]
+	value := ""
+	if len(of.Intervals) > 0 && len(of.Intervals[0].Equal) > 0 {
+		equal := of.Intervals[0].Equal
+		value = string(appendText(nil, equal[len(equal)-1]))
+	}
+	n, known := c[begin{of.Index, value}]
+	if !known {
+		n, known = c[begin{of.Index, ""}]
+	}
 	if !known {
 		return 0, errors.New("nobody knows")
 	}
