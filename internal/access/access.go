@@ -23,6 +23,10 @@ type Access struct {
 	// another order than that of the selection, and without positions. After is nil.
 	Unordered bool
 
+	// Merged says that the documents of IndexScans come in one order: that of the columns of their indexes behind those
+	// that are Fixed, which go in the same directions in all of them. Each scan has one interval.
+	Merged bool
+
 	// Reverse turns the order of creation round, that of the whole container, which has one range.
 	Reverse bool
 

@@ -12,6 +12,8 @@ type IndexScan struct {
 	// first column up, or from the greatest down when the column descends. Nil is the whole
 	// index.
 	Intervals []Interval
+	// Fixed is how many of the first columns, each of one value, do not count in the order of merged scans.
+	Fixed int
 	// Reverse turns the order round.
 	Reverse bool
 	// Single says that the intervals are right only while no document has several entries.

@@ -36,13 +36,9 @@ func (r *reading) scanNamed(scans access.IndexScans) error {
 		}
 		from, after = int(r.after[0]), r.after[1:]
 	}
-	walks := make([]*namedScan, len(scans))
-	for i := range scans {
-		w, err := r.newNamedScan(&scans[i])
-		if err != nil {
-			return err
-		}
-		walks[i] = w
+	walks, err := r.newNamedScans(scans)
+	if err != nil {
+		return err
 	}
 	for i := from; i < len(walks); i++ {
 		if err := walks[i].follow(i, walks[:i], after); err != nil {
@@ -51,6 +47,18 @@ func (r *reading) scanNamed(scans access.IndexScans) error {
 		after = nil
 	}
 	return nil
+}
+
+func (r *reading) newNamedScans(scans access.IndexScans) ([]*namedScan, error) {
+	walks := make([]*namedScan, len(scans))
+	for i := range scans {
+		w, err := r.newNamedScan(&scans[i])
+		if err != nil {
+			return nil, err
+		}
+		walks[i] = w
+	}
+	return walks, nil
 }
 
 func (r *reading) newNamedScan(of *access.IndexScan) (*namedScan, error) {

@@ -34,6 +34,9 @@ func (s *Store) scan(
 		}
 		return r.merged(of)
 	case *access.IndexScans:
+		if a.Merged {
+			return r.scanMerged(*of)
+		}
 		return r.scanNamed(*of)
 	case access.Scope:
 		return r.each(r.scanPostings)

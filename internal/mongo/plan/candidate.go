@@ -31,8 +31,10 @@ type candidate struct {
 	used   []*condition // behind the bounds
 	wider  bool         // the bounds of the last column are wider than its conditions
 
-	single  bool // see access.Visit
+	single  bool // see access.IndexScan
 	sorted  bool
+	merged  bool // the order is that of scans, one for each value of the columns before it, that are merged
+	fixed   int  // so many columns, if merged
 	reverse bool
 	score   int
 }
@@ -50,8 +52,11 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 		c.fitColumns(ix, all)
 	}
 	c.rate(ix)
-	if ordered {
+	if ordered && !p.merging {
 		c.order(ix, p.query.Sort)
+	}
+	if ordered && !c.sorted {
+		c.orderMerged(ix, p.query.Sort)
 	}
 	whole := len(c.bounds) == 0 && !c.below
 	hinted := p.hinted >= 0
@@ -234,7 +239,8 @@ func weight(spans []span) int {
 
 // scan is the scan of the candidate's index.
 func (c *candidate) scan(ix *access.NamedIndex) access.IndexScan {
-	return access.IndexScan{Index: ix.Index, Intervals: c.intervals(ix), Reverse: c.reverse, Single: c.single}
+	return access.IndexScan{Index: ix.Index, Intervals: c.intervals(ix), Fixed: c.fixed, Reverse: c.reverse,
+		Single: c.single}
 }
 
 // intervals returns the bounds in the order of the index.

@@ -104,6 +104,10 @@ func (x explainer) found() doc.Doc {
 		scans = doc.AppendElement(scans, "", doc.Object(x.scan(&x.legs[i])))
 	}
 	or := x.stage("OR", false, false, member("inputStages", arrayOf(scans)))
+	if x.Access.Merged {
+		or = x.stage("SORT_MERGE", false, false, member("sortPattern", doc.Object(pattern(x.query.Sort))),
+			member("inputStages", arrayOf(scans)))
+	}
 	d := x.stage("FETCH", false, true, filtered(rest), member("inputStage", doc.Object(or)))
 	if x.rooted {
 		d = x.stage("SUBPLAN", false, false, member("inputStage", doc.Object(d)))
@@ -224,7 +228,7 @@ func (x explainer) residual() doc.Doc {
 	}
 	var b []byte
 	for name, v := range doc.Members(x.query.Text) {
-		if len(x.legs) == 1 && x.covers(x.query.Filter.Tree(), name) {
+		if x.together && x.covers(x.query.Filter.Tree(), name) {
 			continue
 		}
 		if v.Type != bsoncore.TypeEmbeddedDocument && v.Type != bsoncore.TypeRegex && !strings.HasPrefix(name, "$") {

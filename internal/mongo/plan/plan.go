@@ -53,6 +53,7 @@ type Plan struct {
 	nothing  bool              // no document can be accepted
 	identity bool              // the filter is {_id: value}
 	rooted   bool              // the filter is an $or and nothing else
+	together bool              // the scans are those of one candidate
 	winners  []winner          // of all choices between indexes, in their order
 
 	leg    [1]leg // where most Plans have their legs, scans and winners

@@ -28,6 +28,7 @@ type planner struct {
 	like    *Plan    // whose walk goes on, nil if there is none
 	winners []winner // of the calls of bestCandidate so far
 
+	merging   bool // the branches of an $or are to be in the order of the sort, each
 	avoidable bool // a contest was won without the order of the sort, which its favourite has
 }
 
@@ -48,10 +49,16 @@ func (p *planner) hasIdentity() bool {
 func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 	best := p.bestCandidate(all, true)
 	var legs []candidate
-	score := 0
+	score, merged := 0, false
 	for _, or := range all.ors {
 		if p.hinted >= 0 && best.score > scoreWhole {
 			break
+		}
+		if found, least, ok := p.mergedBranches(or, all); ok {
+			if least > score {
+				legs, score, merged = found, least, true
+			}
+			continue
 		}
 		found, least, ok := p.branches(or, all)
 		if !ok {
@@ -62,33 +69,41 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 				best = whole
 			}
 		} else if least > score {
-			legs, score = found, least
+			legs, score, merged = found, least, false
 		}
 	}
 	made.winners = p.winners
 	switch {
 	case score > best.score:
 		made.rooted = made.query.Filter.Tree().Kind == filter.Or
+		made.Sorted = made.Sorted || merged
 	case best.score > 0:
 		legs = []candidate{best}
 		made.Sorted = made.Sorted || best.sorted
-		made.SortAvoidable = !made.Sorted && (p.avoidable || p.like != nil && p.like.SortAvoidable)
 	case p.hinted >= 0:
 		return nil, p.planError(noExecutable, "No query solutions")
 	default:
 		return made, nil
 	}
+	made.SortAvoidable = !made.Sorted && (p.avoidable || p.like != nil && p.like.SortAvoidable)
 	made.identity = isIdentity(made, legs)
-	made.legs, made.scans = made.leg[:0], made.scan[:0]
-	for i := range legs {
-		c := &legs[i]
-		ix := &p.indexes[c.index]
-		made.legs = append(made.legs, leg{*c, ix})
-		made.scans = append(made.scans, c.scan(ix))
-	}
-	made.Access.Of = &made.scans
+	p.follow(made, legs)
 	p.shortcut(made, all)
 	return made, nil
+}
+
+// follow makes the plan one of the scans of candidates.
+func (p *planner) follow(made *Plan, legs []candidate) {
+	made.together = len(legs) == 1
+	made.legs, made.scans = made.leg[:0], made.scan[:0]
+	for i := range legs {
+		ix := &p.indexes[legs[i].index]
+		for _, c := range legs[i].apart(ix) {
+			made.legs = append(made.legs, leg{c, ix})
+			made.scans = append(made.scans, c.scan(ix))
+		}
+	}
+	made.Access.Of, made.Access.Merged = &made.scans, len(made.legs) > 1 && made.legs[0].merged
 }
 
 // isIdentity reports whether the filter is {_id: value} and the plan finds the document by it.
@@ -214,7 +229,7 @@ func (p *planner) orderScore() int {
 
 // branch finds candidates for one branch, which may contain an $or itself.
 func (p *planner) branch(all *conjunction) (legs []candidate, score int, ok bool) {
-	if best := p.bestCandidate(all, false); best.score >= scoreWhole {
+	if best := p.bestCandidate(all, p.merging); best.score >= scoreWhole {
 		return []candidate{best}, best.score, true
 	}
 	for _, or := range all.ors {

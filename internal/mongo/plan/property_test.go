@@ -43,13 +43,13 @@ func TestPlansMissNothing(t *testing.T) {
 	}
 	if *rounds >= 50 &&
 		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400 ||
-			counts.contests < counts.all/80 || counts.counted < counts.all/60 ||
+			counts.merged < counts.all/300 || counts.contests < counts.all/80 || counts.counted < counts.all/60 ||
 			h.values[0] < counts.all/50 || h.values[1] < counts.all/60) {
 		t.Errorf("the queries are too dull: %+v, %v", counts, h.values)
 	}
 }
 
-type tally struct{ all, indexed, sorted, several, contests, counted int }
+type tally struct{ all, indexed, sorted, several, merged, contests, counted int }
 
 // A house is a store with a database.
 type house struct {
@@ -144,6 +144,9 @@ func (h *house) round(t *testing.T, r *rand.Rand, number int, counts *tally) boo
 				g.likely, g.below = append(g.likely, column.Path[:i]), append(g.below, column.Path[i+1:])
 			}
 		}
+		if len(ix.Columns) > 1 {
+			g.compound = append(g.compound, ix.Columns)
+		}
 		if ix.Partial != nil {
 			g.partial = append(g.partial, ix.Partial)
 		}
@@ -208,6 +211,9 @@ func (c *tally) count(p *Plan) {
 	if len(p.legs) > 1 {
 		c.several++
 	}
+	if p.Access.Merged {
+		c.merged++
+	}
 }
 
 // check follows a plan and tells what is wrong.
@@ -217,6 +223,7 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 		return wrong
 	}
 	var found []doc.Doc
+	var positions []access.Position
 	for d, err := range h.store.Scan(context.Background(), v, p.Access) {
 		if err != nil {
 			return err.Error()
@@ -225,6 +232,25 @@ func (h *house) check(v catalog.View, p *Plan, all []doc.Doc) string {
 			continue
 		}
 		found = append(found, slices.Clone(d.Body))
+		positions = append(positions, slices.Clone(d.Position))
+	}
+	for i := 0; i < len(positions); i += 3 {
+		a, rest := p.Access, found[i+1:]
+		for a.After = positions[i]; ; rest = rest[1:] {
+			d, err := h.next(v, a, q.Filter)
+			if err != nil {
+				return err.Error()
+			}
+			if len(rest) == 0 && d == nil {
+				break
+			}
+			if d == nil || len(rest) == 0 || !slices.Equal(rest[0], d.Body) {
+				return fmt.Sprintf("behind document %d comes another one", i)
+			}
+			if a.After = d.Position; i%5 > 0 {
+				break
+			}
+		}
 	}
 	want := 0
 	for _, d := range all {
@@ -295,6 +321,20 @@ func (h *house) checkSkipped(v catalog.View, p *Plan, found []doc.Doc) string {
 		}
 	}
 	return ""
+}
+
+// next is the first document of a walk that a filter accepts, nil if there is none.
+func (h *house) next(v catalog.View, a access.Access, f *filter.Filter) (*access.Document, error) {
+	for d, err := range h.store.Scan(context.Background(), v, a) {
+		if err != nil {
+			return nil, err
+		}
+		if ok, err := matches(f, d.Body); err == nil && ok {
+			d.Body, d.Position = slices.Clone(d.Body), slices.Clone(d.Position)
+			return &d, nil
+		}
+	}
+	return nil, nil
 }
 
 // matches is Filter.Match.
@@ -594,6 +634,7 @@ type generator struct {
 	likely    []string // paths
 	below     []string // ends of paths
 	partial   []doc.Doc
+	compound  [][]access.NamedColumn // of indexes
 	documents []doc.Doc
 	target    doc.Doc // which a query is to accept, perhaps
 }
@@ -635,6 +676,9 @@ func (g *generator) query() Query {
 	if g.target = nil; len(g.documents) > 0 && g.IntN(4) > 0 {
 		g.target = pick(g.Rand, g.documents...)
 	}
+	if len(g.compound) > 0 && g.IntN(6) == 0 {
+		return g.merged()
+	}
 	members := g.filter(2, "")
 	if len(g.partial) > 0 && g.IntN(2) == 0 {
 		for name, v := range doc.Members(pick(g.Rand, g.partial...)) {
@@ -652,6 +696,41 @@ func (g *generator) query() Query {
 		}
 		q.Limit = int64(g.IntN(2))
 	}
+	return q
+}
+
+// merged is a query of several values of the first columns of an index, in the order of the others.
+func (g *generator) merged() (q Query) {
+	columns := pick(g.Rand, g.compound...)
+	first := 1 + g.IntN(len(columns)-1)
+	values := func() bson.D {
+		d := bson.D{}
+		for _, c := range columns[:first] {
+			list := bson.A{g.value(c.Path)}
+			for range g.IntN(3) {
+				list = append(list, pick(g.Rand, g.value(c.Path), any(int32(g.IntN(4)))))
+			}
+			d = append(d, bson.E{Key: c.Path, Value: bson.D{{Key: "$in", Value: list}}})
+		}
+		if g.IntN(3) == 0 {
+			path := columns[first].Path
+			d = append(d, bson.E{Key: path, Value: bson.D{{Key: "$gte", Value: g.value(path)}}})
+		}
+		return append(d, g.filter(0, "")...)
+	}
+	members := values()
+	if g.IntN(2) == 0 {
+		members = bson.D{{Key: "$or", Value: bson.A{members, values(), pick(g.Rand, members, g.filter(0, ""))}}}
+	}
+	q.Text = bsonOf(members)
+	q.Filter, _ = filter.Compile(q.Text, filter.Options{})
+	q.Sort = slices.Clone(columns[first : first+1+g.IntN(len(columns)-first)])
+	if g.IntN(2) == 0 {
+		for i := range q.Sort {
+			q.Sort[i].Descending = !q.Sort[i].Descending
+		}
+	}
+	q.Limit = int64(g.IntN(2))
 	return q
 }
 

@@ -1,7 +1,5 @@
 package plan
 
-import "github.com/mayflydb/mayfly/internal/access"
-
 // shortcut finds an index in the order of the sort for a plan that sorts although the client wants few documents. Rules
 // prefer values to orders, because a walk in order may have to go far: how far, entries do not tell.
 func (p *planner) shortcut(made *Plan, all *conjunction) {
@@ -22,10 +20,8 @@ func (p *planner) shortcut(made *Plan, all *conjunction) {
 	if !best.sorted {
 		return
 	}
-	ix := &p.indexes[best.index]
 	s := &Plan{query: made.query, indexes: made.indexes, Sorted: true}
-	s.legs, s.scans = []leg{{best, ix}}, access.IndexScans{best.scan(ix)}
-	s.Access.Of = &s.scans
+	p.follow(s, []candidate{best})
 	made.Shortcut = s
 }
 

@@ -133,7 +133,7 @@ func eachBehind(
 // sameWay reports whether two plans walk the same indexes in the same directions, so that a position in the walk of one
 // is a position in the walk of the other.
 func sameWay(a, b *plan.Plan) bool {
-	return a.Access.Reverse == b.Access.Reverse &&
+	return a.Access.Reverse == b.Access.Reverse && a.Access.Merged == b.Access.Merged &&
 		slices.EqualFunc(a.Scans(), b.Scans(), func(x, y access.IndexScan) bool {
 			return x.Index == y.Index && x.Reverse == y.Reverse
 		})
