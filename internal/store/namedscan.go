@@ -226,3 +226,25 @@ func met(scans []*namedScan, number uint64, body doc.Doc) bool {
 	}
 	return false
 }
+
+// Places tells where forward scans, one after the other, come to a document: as bytes that are in the order of the
+// documents. It fails with fault.Conflict if an index is gone.
+func (s *Store) Places(v catalog.View, scans access.IndexScans) (func(number uint64, body doc.Doc) []byte, error) {
+	walks := make([]*namedScan, len(scans))
+	for i := range scans {
+		w := &namedScan{reading: &reading{s: s, v: v, rng: v.Container.Only()}, of: &scans[i]}
+		if !w.find(s, v, w.rng) {
+			return nil, errIndexChanged
+		}
+		w.bound()
+		walks[i] = w
+	}
+	return func(number uint64, body doc.Doc) []byte {
+		for i, w := range walks {
+			if key := w.entry(number, body); key != nil {
+				return append([]byte{byte(i)}, key...)
+			}
+		}
+		return nil
+	}, nil
+}

@@ -1,11 +1,14 @@
 package plan
 
+import "slices"
+
 // shortcut finds an index in the order of the sort for a plan that sorts although the client wants few documents. Rules
 // prefer values to orders, because a walk in order may have to go far: how far, entries do not tell.
 func (p *planner) shortcut(made *Plan, all *conjunction) {
 	limit := p.query.Limit
-	if p.hinted >= 0 || made.Sorted || len(made.legs) != 1 || limit <= 0 || limit > smallLimit ||
-		!made.legs[0].hasOneKey() {
+	back := func(l leg) bool { return l.reverse }
+	if p.hinted >= 0 || made.Sorted || limit <= 0 || limit > smallLimit ||
+		slices.ContainsFunc(made.legs, back) {
 		return
 	}
 	var best candidate
@@ -23,15 +26,4 @@ func (p *planner) shortcut(made *Plan, all *conjunction) {
 	s := &Plan{query: made.query, indexes: made.indexes, Sorted: true}
 	p.follow(s, []candidate{best})
 	made.Shortcut = s
-}
-
-// hasOneKey reports whether all entries of a scan have the same key, so that their documents come in order of creation.
-// A sort keeps that order for documents of equal keys, and the shortcut can, too.
-func (l *leg) hasOneKey() bool {
-	for i := range l.index.Columns {
-		if !l.hasOneValue(i) {
-			return false
-		}
-	}
-	return !l.index.Wildcard
 }

@@ -2,7 +2,6 @@ package query
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"slices"
 
@@ -37,10 +36,11 @@ type firstRows struct {
 	taken  int64
 }
 
-// A heldRow is a document with its number, by which those of equal keys are in order of creation.
+// A heldRow is a document with its number, and where the scans of the plan come to it if another one has an equal key.
 type heldRow struct {
 	number uint64
 	body   doc.Doc
+	place  []byte
 }
 
 // first finds the documents that are wanted of a selection with a limit, before skip, by the shortcut of its plan. It
@@ -56,12 +56,22 @@ func (q *Selection) first(o *session.Operation, v catalog.View, p *plan.Plan) (x
 	}
 	// If so many are sorted, and lie evenly in the order, those that are wanted are among the first of that share.
 	enough := max(leastSorted, int(math.Sqrt(float64(wanted)*float64(documents)*expectedShare)))
-	n, err := o.Node.Store.CountEntries(o.Context, v, &p.Scans()[0], enough)
-	if err != nil || n < enough {
+	scans, n := p.Scans(), 0
+	for i := 0; i < len(scans) && n < enough; i++ {
+		more, err := o.Node.Store.CountEntries(o.Context, v, &scans[i], enough-n)
+		if n += more; err != nil {
+			return nil, false, err
+		}
+	}
+	if n < enough {
+		return nil, false, nil
+	}
+	place, err := o.Node.Store.Places(v, scans)
+	if err != nil {
 		return nil, false, err
 	}
 	x = &firstRows{memory: q.memoryOf(o)}
-	if ok, err = x.find(o, q, v, p.Shortcut, wanted, enough/largestShare); !ok {
+	if ok, err = x.find(o, q, v, p.Shortcut, wanted, enough/largestShare, place); !ok {
 		x.memory.Give(x.taken)
 		return nil, false, err
 	}
@@ -71,6 +81,7 @@ func (q *Selection) first(o *session.Operation, v catalog.View, p *plan.Plan) (x
 // find walks over so many documents at most, and reports whether as many as are wanted, or all, are selected.
 func (x *firstRows) find(
 	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, wanted, most int,
+	place func(number uint64, body doc.Doc) []byte,
 ) (ok bool, err error) {
 	s, a := q.Scope(o), p.Access
 	if o.Trace.On {
@@ -104,24 +115,29 @@ func (x *firstRows) find(
 		if x.taken > pipeline.MaxMemory || len(x.list) > heldShare*(wanted+leastHeld) {
 			return false, nil
 		}
-		x.list = append(x.list, heldRow{d.Number, bytes.Clone(d.Body)})
+		x.list = append(x.list, heldRow{number: d.Number, body: bytes.Clone(d.Body)})
 	}
-	x.order(q.Sort)
+	x.order(q.Sort, place)
 	x.list = x.list[:min(wanted, len(x.list))]
 	o.TracePlan(p, &a)
 	o.Node.Used(v.Container, p)
 	return true, nil
 }
 
-// order puts documents of equal keys in order of creation, in which a sort keeps those of one value. Otherwise pages by
-// skip and limit, of which later ones are sorted, would not fit together.
-func (x *firstRows) order(by *pipeline.Sort) {
+// order puts documents of equal keys in the order of their places, in which a sort finds and keeps them. Otherwise
+// pages by skip and limit, of which later ones are sorted, would not fit together.
+func (x *firstRows) order(by *pipeline.Sort, place func(number uint64, body doc.Doc) []byte) {
 	for from := 0; from < len(x.list); {
 		to := from + 1
 		for to < len(x.list) && by.Compare(x.list[from].body, x.list[to].body) == 0 {
 			to++
 		}
-		slices.SortFunc(x.list[from:to], func(a, b heldRow) int { return cmp.Compare(a.number, b.number) })
+		if equal := x.list[from:to]; len(equal) > 1 {
+			for i := range equal {
+				equal[i].place = place(equal[i].number, equal[i].body)
+			}
+			slices.SortFunc(equal, func(a, b heldRow) int { return bytes.Compare(a.place, b.place) })
+		}
 		from = to
 	}
 }
