@@ -156,6 +156,58 @@ func TestTheValueWithFewerEntriesWins(t *testing.T) {
 	same(t, n, 10)
 }
 
+// TestTheFewOthersAreFound: where most documents have a value, an index finds the others, and a cursor over them goes
+// on when they have become many.
+func TestTheFewOthersAreFound(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	c := d.Client.Database("test").Collection("c")
+	var list []any
+	for i := range 3000 {
+		x := bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i}, {Key: "tags", Value: bson.A{"all", i % 2}}}
+		if i%300 > 0 {
+			x = append(x, bson.E{Key: "state", Value: "done"})
+		}
+		list = append(list, x)
+	}
+	_, err := c.InsertMany(t.Context(), list)
+	must(t, err)
+	for _, path := range []string{"state", "n", "tags"} {
+		_, err = c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: path, Value: 1}}})
+		must(t, err)
+	}
+	for query, want := range map[string]int{
+		`{state: {$ne: 'done'}}`:              10,
+		`{state: {$nin: ['done', 'failed']}}`: 10,
+		`{n: {$not: {$gt: 4}}}`:               5,
+		`{$nor: [{n: {$gt: 4}}, {n: 2}]}`:     4,
+	} {
+		if n, _ := d.examined(t, `{find: 'c', filter: `+query+`}`); n != want {
+			t.Errorf("%s looks at %d documents, want %d", query, n, want)
+		}
+	}
+	for query, want := range map[string]int64{
+		`{tags: {$ne: 'all'}}`: 0, `{tags: {$nin: [0, 1]}}`: 0, `{n: {$ne: 7}}`: 2999,
+	} {
+		n, err := c.CountDocuments(t.Context(), document(t, query))
+		must(t, err)
+		same(t, n, want)
+	}
+	cursor, err := c.Find(t.Context(), document(t, `{state: {$ne: 'done'}}`), options.Find().SetBatchSize(2))
+	must(t, err)
+	for range 2 {
+		same(t, cursor.Next(t.Context()), true)
+	}
+	_, err = c.UpdateMany(t.Context(), document(t, `{state: 'done'}`), document(t, `{$set: {state: 'undone'}}`))
+	must(t, err)
+	n := 2
+	for cursor.Next(t.Context()) {
+		n++
+	}
+	must(t, cursor.Err())
+	same(t, n, 3000)
+}
+
 // TestCursorsOfAnOrStayInTheirIndexes: a new index, for which entries are counted in one branch, does not change the
 // other branch.
 func TestCursorsOfAnOrStayInTheirIndexes(t *testing.T) {

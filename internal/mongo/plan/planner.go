@@ -72,6 +72,9 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 			legs, score, merged = found, least, false
 		}
 	}
+	if best.score == 0 && score == 0 && p.hinted < 0 {
+		best = p.complement(all)
+	}
 	made.winners = p.winners
 	switch {
 	case score > best.score:

@@ -1,0 +1,105 @@
+package plan
+
+import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
+	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// complement finds an index for $ne, $nin and $not where nothing else helps: the entries that the condition in it does
+// not have. Most documents satisfy most such conditions, and then a walk over all documents is faster. So the entries
+// are counted, and the score is 0 unless they are few.
+func (p *planner) complement(all *conjunction) (best candidate) {
+	some := conjunction{list: all.list[:len(all.list):len(all.list)]}
+	if p.query.Filter != nil {
+		some.negate(p.query.Filter.Tree())
+	}
+	if len(some.list) == len(all.list) {
+		return best
+	}
+	budget := p.budget
+	if c, ok := p.bestBefore(&some, false); ok {
+		return p.note(c, budget)
+	}
+	most := maxEntries
+	if wanted := p.query.Limit; wanted > 0 && len(p.query.Sort) == 0 && wanted < maxEntries/(4*fewEntries) {
+		most = 4 * fewEntries * int(wanted)
+	}
+	for i := 0; i < len(p.indexes) && p.count != nil; i++ {
+		ix := &p.indexes[i]
+		if ix.Hidden || ix.Wildcard || !some.asksOf(ix.Columns[0].Path) {
+			continue
+		}
+		p.budget -= len(some.list)
+		r := rival{candidate: p.fit(i, &some, false)}
+		if r.score == 0 || len(r.bounds) == 0 || p.countUpTo(&r, most) != nil || !r.counted || !p.isPart(&r) {
+			continue
+		}
+		best, most = r.candidate, r.entries
+	}
+	return p.note(best, budget)
+}
+
+// isPart reports whether the entries are a fourth of those of the index at most, or few.
+func (p *planner) isPart(r *rival) bool {
+	if r.entries <= fewEntries {
+		return true
+	}
+	n, err := p.count(&access.IndexScan{Index: r.scan.Index}, 4*r.entries)
+	p.counted += n
+	return err == nil && n == 4*r.entries
+}
+
+// negate adds the conditions of a filter that are negations, and whose bounds follow from those of what they negate.
+func (a *conjunction) negate(n *filter.Node) {
+	switch n.Kind {
+	case filter.And:
+		for _, child := range n.Children {
+			a.negate(child)
+		}
+	case filter.Not, filter.Nor:
+		for _, child := range n.Children {
+			a.outside(child)
+		}
+	case filter.NotEqual:
+		a.outside(&filter.Node{Kind: filter.Equal, Path: n.Path, Value: n.Value})
+	case filter.NotIn:
+		a.outside(&filter.Node{Kind: filter.In, Path: n.Path, Values: n.Values, Patterns: n.Patterns})
+	}
+}
+
+// outside adds the negation of a condition. A document that does not satisfy it has no entry within its bounds if all
+// that have one satisfy it, and every document has an entry. Missing values do not satisfy such a condition.
+func (a *conjunction) outside(n *filter.Node) {
+	switch n.Kind {
+	case filter.Equal, filter.In, filter.Less, filter.LessEqual, filter.Greater, filter.GreaterEqual:
+	default:
+		return
+	}
+	inner := (&condition{node: n, path: n.Path}).bounds()
+	if len(a.list) >= maxConditions || !inner.exact || inner.missing || len(inner.spans) > maxProduct ||
+		hasNumber(n.Path) {
+		return
+	}
+	a.list = append(a.list, &condition{node: &filter.Node{Kind: filter.Not, Path: n.Path}, path: n.Path,
+		spans: between(inner.spans), missing: true, read: true})
+}
+
+// between is the values outside of a sorted list.
+func between(list []span) (gaps []span) {
+	low := edge{value: doc.Value{Type: bsoncore.TypeMinKey}, given: true}
+	last := edge{value: doc.Value{Type: bsoncore.TypeMaxKey}, given: true}
+	for _, s := range list {
+		high := edge{value: s.low.value, open: !s.low.open, given: true}
+		if !isEmpty(low, high) {
+			gaps = append(gaps, span{low: low, high: high})
+		}
+		low = edge{value: s.high.value, open: !s.high.open, given: true}
+	}
+	if !isEmpty(low, last) {
+		gaps = append(gaps, span{low: low, high: last})
+	}
+	return gaps
+}
