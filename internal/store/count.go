@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -182,9 +183,15 @@ func (t *tally) count() error {
 		return t.countNamed(&(*of)[0])
 	}
 	if t.set != nil && t.scope == nil {
-		// Entries of one range, each document once, are counted as they come.
-		if x := t.single(); x != nil {
-			return t.countRange(x)
+		// Entries of ranges that have each document once are counted as they come. If documents have to be looked at,
+		// those of several ranges are sooner read in the order of their numbers.
+		if ranges := t.disjoint(); len(ranges) == 1 || len(ranges) > 1 && t.alive {
+			for _, x := range ranges {
+				if err := t.countRange(x); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 	}
 	l, err := t.choose()
@@ -194,9 +201,9 @@ func (t *tally) count() error {
 	return t.countList(l)
 }
 
-// single gives the Range that is all of the Set and has each document once, nil if there
-// is none: its entries need not be put in order.
-func (t *tally) single() *access.Range {
+// disjoint gives the Ranges whose union is the Set, if no document is in two of them or twice in one: their entries
+// need not be put in order. Otherwise it gives nil.
+func (t *tally) disjoint() []*access.Range {
 	set := t.set
 	for {
 		all, ok := set.(access.Intersection)
@@ -205,14 +212,44 @@ func (t *tally) single() *access.Range {
 		}
 		set = all[0]
 	}
-	x, ok := set.(*access.Range)
-	if !ok {
-		return nil
+	switch set := set.(type) {
+	case *access.Range:
+		if st, ok := t.entries(set); isStamp(set) || ok && st.once {
+			return []*access.Range{set}
+		}
+	case access.Union:
+		return t.disjointUnion(set)
 	}
-	if st, ok := t.entries(x); !isStamp(x) && (!ok || !st.once) {
-		return nil
+	return nil
+}
+
+// disjointUnion is disjoint for ranges of one path whose documents have one value each.
+func (t *tally) disjointUnion(sets access.Union) []*access.Range {
+	type part struct {
+		x *access.Range
+		entryRange
 	}
-	return x
+	parts := make([]part, len(sets))
+	for i, set := range sets {
+		x, ok := set.(*access.Range)
+		if !ok || isStamp(x) {
+			return nil
+		}
+		st, ok := t.entries(x)
+		if !ok || st.columns[0].path == nil || !bytes.Equal(st.prefix, parts[0].prefix) && i > 0 {
+			return nil
+		}
+		parts[i] = part{x, st}
+	}
+	slices.SortFunc(parts, func(a, b part) int { return bytes.Compare(a.lower, b.lower) })
+	ranges := make([]*access.Range, len(parts))
+	for i, p := range parts {
+		if i > 0 && !parts[i-1].empty() && (parts[i-1].upper == nil || bytes.Compare(parts[i-1].upper, p.lower) > 0) {
+			return nil
+		}
+		ranges[i] = p.x
+	}
+	return ranges
 }
 
 func (t *tally) countRange(x *access.Range) error {

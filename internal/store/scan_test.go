@@ -560,7 +560,7 @@ func TestCountAlongsideBacklog(t *testing.T) {
 	w := newWorld(t, definition(expiry.Never))
 	ref := reference{}
 	for i := range 60 {
-		rest := `"a":1`
+		rest := fmt.Sprintf(`"a":%d`, 1+i%7/6)
 		if i%3 == 0 {
 			rest += fmt.Sprintf(`,"ttl":%d`, 1+i)
 		}
@@ -570,6 +570,9 @@ func TestCountAlongsideBacklog(t *testing.T) {
 	for range 30 {
 		for _, a := range []access.Access{{}, inPartition("p", access.Access{}), only(is("1", "a")),
 			only(&access.Range{Path: at("a")}),
+			only(some(&access.Range{Path: at("a"), High: openAt("1")}, &access.Range{Path: at("a"), Low: openAt("1")})),
+			only(some(&access.Range{Path: at("a"), High: closedAt("1")},
+				&access.Range{Path: at("a"), Low: closedAt("1")})),
 			inPartition("q", only(is("1", "a"))), inPartition("p", lookupOf("0", "6", "7", "8")), walkOf("_ts", nil)} {
 			ref.count(w, a, true, fmt.Sprint(w.now))
 		}

@@ -51,7 +51,7 @@ func (m *randomContainer) randomQuery() randomQuery {
 		r.kind = one
 		r.core = m.pick("SELECT COUNT(c.a) AS n, MIN(c.b) AS low, MAX(c.b) AS high, SUM(c.num) AS total, "+
 			"AVG(c.n.x) AS mean, COUNTIF(c.num > 2) AS some",
-			"SELECT COUNT(1) AS n, SUM(c.num) AS total, MAX(c.s) AS high",
+			"SELECT COUNT(1) AS n, SUM(c.num) AS total, MAX(c.s) AS high", "SELECT COUNT(1) AS n", "SELECT COUNT(c.a) AS n",
 			"SELECT SUM(c.b) AS total, COUNT(c.u) AS n, AVG(c.num) AS mean") + " FROM c" +
 			m.pick(m.where(), "", " WHERE c.a > "+m.scalar(), " WHERE c.num >= 1")
 	}

@@ -89,8 +89,15 @@ func (b *builder) scans(rule string) bool {
 
 // read reduces the filter to conditions.
 func (b *builder) read() {
-	r := reducer{resolver: b.resolver, left: maxReduced}
-	c := r.rows(b.query)
+	c := unknown
+	if b.countable() {
+		r := reducer{resolver: b.resolver, left: maxReduced, counts: true}
+		c = r.rows(b.query)
+	}
+	if !c.exact {
+		r := reducer{resolver: b.resolver, left: maxReduced}
+		c = r.rows(b.query)
+	}
 	b.exact = c.exact
 	switch c.kind {
 	case everything:

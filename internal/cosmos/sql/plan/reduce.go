@@ -14,7 +14,8 @@ import (
 // is not true it need not be false.
 type reducer struct {
 	resolver
-	left int // number of expressions and values that may still be examined
+	left   int  // number of expressions and values that may still be examined
+	counts bool // documents are only counted, so a range may have most of them
 }
 
 // maxReduced is how many expressions and values of a filter are examined. The rest of the filter is treated as
@@ -68,6 +69,7 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 		if want != x.Not {
 			return r.counted(r.in(x, s))
 		}
+		return r.counted(r.notIn(x, s))
 	case *syntax.Like:
 		if want != x.Not {
 			return r.like(x, s)
@@ -156,7 +158,7 @@ func (r *reducer) comparison(op syntax.Op, x, y syntax.Expr, want bool, s *scope
 		if doc.RankOf(v) == doc.RankNull { // other values would leave most documents
 			return span(p, &access.Bound{Value: v, Open: true}, nil, true)
 		}
-		return unknown
+		return r.unequal(p, []doc.Value{v})
 	}
 	return compares(p, op, v)
 }
@@ -171,6 +173,42 @@ func (r *reducer) in(x *syntax.In, s *scope) condition {
 		list[i] = r.equal(x.X, y, s)
 	}
 	return either(list...)
+}
+
+// notIn treats NOT IN as the ranges between the values of the list. Undefined and NaN equal no value.
+func (r *reducer) notIn(x *syntax.In, s *scope) condition {
+	if !r.counts || len(x.List) > maxAlternatives || r.spend(len(x.List)) {
+		return unknown
+	}
+	var values []doc.Value
+	for _, y := range x.List {
+		v, ok := r.constant(y)
+		if !ok {
+			return unknown
+		}
+		if !doc.IsUndefined(v) && !function.HasNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return r.unequal(r.place(x.X, s), values)
+}
+
+// unequal is the condition that there is a value at p, of any type, that is none of the values. These are sorted.
+func (r *reducer) unequal(p place, values []doc.Value) condition {
+	if !r.counts || slices.ContainsFunc(values, func(v doc.Value) bool { return !counts(v) }) {
+		return unknown
+	}
+	slices.SortFunc(values, access.Compare)
+	var low *access.Bound
+	parts := make([]condition, 0, len(values)+1)
+	for _, v := range values {
+		bound := &access.Bound{Value: v, Open: true}
+		if compareEdges(lowEdge(low), highEdge(bound)) < 0 {
+			parts = append(parts, span(p, low, bound, true))
+		}
+		low = bound
+	}
+	return either(append(parts, span(p, low, nil, true))...)
 }
 
 func (r *reducer) equal(x, y syntax.Expr, s *scope) condition {

@@ -3,6 +3,7 @@ package plan
 import (
 	"strings"
 
+	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
@@ -23,6 +24,20 @@ func (b *builder) counting() (syntax.Expr, bool) {
 		return nil, false
 	}
 	return call.Args[0], true
+}
+
+// countable reports that a query needs only the number of documents that its filter selects, if indexes tell it. The
+// documents of a partition are sooner read than the entries of a range that most documents are in.
+func (b *builder) countable() bool {
+	arg, ok := b.counting()
+	if _, partition := b.env.Base.(access.Partition); !ok || partition {
+		return false
+	}
+	if v, ok := b.constant(arg); ok {
+		return !doc.IsUndefined(v)
+	}
+	c := defined(b.place(arg, b.scope))
+	return c.exact && (c.kind == everything || c.kind == within && b.indexed(c.leaf.Path))
 }
 
 // countedPath converts COUNT(path) to a filter on documents with the path, if nothing else has to be checked.

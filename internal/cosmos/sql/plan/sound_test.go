@@ -35,6 +35,9 @@ func TestSound(t *testing.T) {
 		filter := randomFilter(rng, 3)
 		order := []string{"", "", " ORDER BY c.a", " ORDER BY c.a", " ORDER BY c.p DESC"}[rng.IntN(5)]
 		text := "SELECT VALUE c.id FROM c WHERE " + filter + order
+		if order == "" && rng.IntN(2) == 0 {
+			text = "SELECT VALUE COUNT(1) FROM c WHERE " + filter
+		}
 		q, err := syntax.Parse(text)
 		if err != nil {
 			t.Fatal(text, err)
