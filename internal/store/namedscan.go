@@ -227,8 +227,8 @@ func met(scans []*namedScan, number uint64, body doc.Doc) bool {
 	return false
 }
 
-// Places tells where forward scans, one after the other, come to a document: as bytes that are in the order of the
-// documents. It fails with fault.Conflict if an index is gone.
+// Places tells where forward scans, one after the other, come to a document, or where a walk in order of creation does
+// if there are none: as bytes that are in the order of the documents. It fails with fault.Conflict if an index is gone.
 func (s *Store) Places(v catalog.View, scans access.IndexScans) (func(number uint64, body doc.Doc) []byte, error) {
 	walks := make([]*namedScan, len(scans))
 	for i := range scans {
@@ -245,6 +245,6 @@ func (s *Store) Places(v catalog.View, scans access.IndexScans) (func(number uin
 				return append([]byte{byte(i)}, key...)
 			}
 		}
-		return nil
+		return keys.AppendNumber(nil, number)
 	}, nil
 }

@@ -40,7 +40,8 @@ func TestFirstOfASortAlongItsIndex(t *testing.T) {
 			`{kind: 1}`, `{kind: {$in: [0, 2]}}`, `{kind: 1, rare: 2}`, `{kind: 1, _id: {$lt: 300}}`,
 			`{kind: {$in: [2, 0]}, last: {$mod: [2, 0]}}`, `{$or: [{kind: 2}, {kind: 1, rare: 0}]}`,
 		} {
-			for _, sort := range []string{`{n: 1}`, `{n: -1}`, `{last: -1}`, `{n: -1, last: -1}`} {
+			for _, sort := range []string{`{n: 1}`, `{n: -1}`, `{last: -1}`, `{n: -1, last: -1}`, `{n: 1, _id: -1}`,
+				`{n: -1, rare: 1}`} {
 				for _, page := range []int64{1, 7, 40} {
 					for skip := int64(0); skip < 3*page; skip += page {
 						find := func(hint any) string {

@@ -73,6 +73,21 @@ func (s *Sort) add(name string, v doc.Value) error {
 // Spec is the sort as it was given.
 func (s *Sort) Spec() doc.Doc { return s.spec }
 
+// First is the order by the first n paths.
+func (s *Sort) First(n int) *Sort {
+	if n >= len(s.parts) {
+		return s
+	}
+	spec, at := beginDoc(nil)
+	left := n
+	for name, v := range doc.Members(s.spec) {
+		if left--; left >= 0 {
+			spec = doc.AppendElement(spec, name, v)
+		}
+	}
+	return &Sort{parts: s.parts[:n], spec: endDoc(spec, at)}
+}
+
 // Paths lists the paths, and which of them are descending.
 func (s *Sort) Paths() (paths []string, descending []bool) {
 	for _, p := range s.parts {

@@ -42,9 +42,10 @@ type Plan struct {
 	// SortAvoidable reports that a plan by rules alone, without counts, has the order of the Sort, and this one has
 	// not.
 	SortAvoidable bool
-	// Shortcut, if not nil, walks in the order of the Sort. It may come to the first documents sooner than sorting
-	// those of Access.
+	// Shortcut, if not nil, walks in the order of the first SortedBy paths of the Sort. It may come to the first
+	// documents sooner than sorting those of Access.
 	Shortcut *Plan
+	SortedBy int // of a Shortcut
 
 	query    Query
 	indexes  []access.NamedIndex

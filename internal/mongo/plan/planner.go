@@ -86,6 +86,7 @@ func (p *planner) choose(made *Plan, all *conjunction) (*Plan, error) {
 	case p.hinted >= 0:
 		return nil, p.planError(noExecutable, "No query solutions")
 	default:
+		p.shortcut(made, all)
 		return made, nil
 	}
 	made.SortAvoidable = !made.Sorted && (p.avoidable || p.like != nil && p.like.SortAvoidable)

@@ -57,6 +57,9 @@ func (q *Selection) first(o *session.Operation, v catalog.View, p *plan.Plan) (x
 	// If so many are sorted, and lie evenly in the order, those that are wanted are among the first of that share.
 	enough := max(leastSorted, int(math.Sqrt(float64(wanted)*float64(documents)*expectedShare)))
 	scans, n := p.Scans(), 0
+	if len(scans) == 0 {
+		n = int(documents)
+	}
 	for i := 0; i < len(scans) && n < enough; i++ {
 		more, err := o.Node.Store.CountEntries(o.Context, v, &scans[i], enough-n)
 		if n += more; err != nil {
@@ -83,7 +86,7 @@ func (x *firstRows) find(
 	o *session.Operation, q *Selection, v catalog.View, p *plan.Plan, wanted, most int,
 	place func(number uint64, body doc.Doc) []byte,
 ) (ok bool, err error) {
-	s, a := q.Scope(o), p.Access
+	s, a, by := q.Scope(o), p.Access, q.Sort.First(p.SortedBy)
 	if o.Trace.On {
 		a.Stats = &o.Trace.Stats
 	}
@@ -92,7 +95,7 @@ func (x *firstRows) find(
 			return false, err
 		}
 		// Those that sort like the last one that is wanted are found, too, as they may come before it.
-		if len(x.list) >= wanted && q.Sort.Compare(x.list[wanted-1].body, d.Body) != 0 {
+		if len(x.list) >= wanted && by.Compare(x.list[wanted-1].body, d.Body) != 0 {
 			break
 		}
 		if most--; most < 0 {
@@ -116,6 +119,9 @@ func (x *firstRows) find(
 			return false, nil
 		}
 		x.list = append(x.list, heldRow{number: d.Number, body: bytes.Clone(d.Body)})
+	}
+	if by != q.Sort {
+		slices.SortStableFunc(x.list, func(a, b heldRow) int { return q.Sort.Compare(a.body, b.body) })
 	}
 	x.order(q.Sort, place)
 	x.list = x.list[:min(wanted, len(x.list))]
