@@ -181,6 +181,7 @@ func TestTheFewOthersAreFound(t *testing.T) {
 		`{state: {$nin: ['done', 'failed']}}`: 10,
 		`{n: {$not: {$gt: 4}}}`:               5,
 		`{$nor: [{n: {$gt: 4}}, {n: 2}]}`:     4,
+		`{n: {$type: 'string'}}`:              0,
 	} {
 		if n, _ := d.examined(t, `{find: 'c', filter: `+query+`}`); n != want {
 			t.Errorf("%s looks at %d documents, want %d", query, n, want)

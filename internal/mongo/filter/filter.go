@@ -5,6 +5,8 @@
 package filter
 
 import (
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
@@ -85,7 +87,7 @@ const (
 	NotIn                    // none of Values
 	Exists                   // has a value
 	Missing                  // {$exists: false}
-	Type                     // $type
+	Type                     // one of Types
 	Regex                    // Patterns[0]
 	// an element of the array at Path satisfies Children[0]; its paths are relative, "" is the element
 	ElemMatch
@@ -104,6 +106,7 @@ type Node struct {
 	Value    doc.Value
 	Values   []doc.Value
 	Patterns []Pattern
+	Types    []bsoncore.Type
 	Children []*Node
 
 	operand *expression.Expression // in an Expr, what gives Value or Values; nil when they are known

@@ -18,7 +18,17 @@ func typeOf(_ *compiler, _ string, arg doc.Value, at spot) (condition, error) {
 	if set == (types{}) {
 		return condition{}, code.New(code.FailedToParse, "%s must match at least one type", at.path.text)
 	}
-	return onValues(at.path, Both, set.check(), &Node{Kind: Type}), nil
+	return onValues(at.path, Both, set.check(), &Node{Kind: Type, Types: set.list()}), nil
+}
+
+// list is the types of the set.
+func (t *types) list() (list []bsoncore.Type) {
+	for i, in := range t {
+		if in {
+			list = append(list, bsoncore.Type(i))
+		}
+	}
+	return list
 }
 
 // A types is a set of BSON types.

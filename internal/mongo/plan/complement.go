@@ -8,9 +8,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// complement finds an index for $ne, $nin and $not where nothing else helps: the entries that the condition in it does
-// not have. Most documents satisfy most such conditions, and then a walk over all documents is faster. So the entries
-// are counted, and the score is 0 unless they are few.
+// complement finds an index for $type, and for $ne, $nin and $not, where nothing else helps: the entries of a type, and
+// those that the condition in a negation does not have. Most documents satisfy most such conditions, and then a walk
+// over all documents is faster. So the entries are counted, and the score is 0 unless they are few.
 func (p *planner) complement(all *conjunction) (best candidate) {
 	some := conjunction{list: all.list[:len(all.list):len(all.list)]}
 	if p.query.Filter != nil {
@@ -52,7 +52,8 @@ func (p *planner) isPart(r *rival) bool {
 	return err == nil && n == 4*r.entries
 }
 
-// negate adds the conditions of a filter that are negations, and whose bounds follow from those of what they negate.
+// negate adds the conditions of a filter that are negations, and whose bounds follow from those of what they negate,
+// and those on types.
 func (a *conjunction) negate(n *filter.Node) {
 	switch n.Kind {
 	case filter.And:
@@ -63,6 +64,8 @@ func (a *conjunction) negate(n *filter.Node) {
 		for _, child := range n.Children {
 			a.outside(child)
 		}
+	case filter.Type:
+		a.ofType(n)
 	case filter.NotEqual:
 		a.outside(&filter.Node{Kind: filter.Equal, Path: n.Path, Value: n.Value})
 	case filter.NotIn:
@@ -85,6 +88,32 @@ func (a *conjunction) outside(n *filter.Node) {
 	}
 	a.list = append(a.list, &condition{node: &filter.Node{Kind: filter.Not, Path: n.Path}, path: n.Path,
 		spans: between(inner.spans), missing: true, read: true})
+}
+
+// ofType adds the bounds of the types that $type asks for. It tests the elements of an array and the array, which has
+// no entry of its own.
+func (a *conjunction) ofType(n *filter.Node) {
+	if hasNumber(n.Path) {
+		return
+	}
+	var spans []span
+	for _, t := range n.Types {
+		kind := doc.CanonicalType(doc.Value{Type: t})
+		s, ok := brackets[kind]
+		switch {
+		case kind == doc.CanonicalNull:
+			s = pointSpan(doc.Null())
+		case kind == doc.CanonicalNumber:
+			s.low.value = notANumber // the lowest
+		case !ok:
+			return
+		}
+		s.low.given, s.high.given = true, true
+		spans = append(spans, s)
+	}
+	if len(a.list) < maxConditions {
+		a.list = append(a.list, &condition{node: n, path: n.Path, spans: unite(spans), read: true})
+	}
 }
 
 // between is the values outside of a sorted list.

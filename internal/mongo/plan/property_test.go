@@ -832,7 +832,8 @@ func (g *generator) operand(op string, depth int, path string) any {
 	case "$size":
 		return r.IntN(3)
 	case "$type":
-		return pick(r, "string", "array", "number", "null")
+		return pick(r, "string", "array", "number", "null", "int", "object", "bool", "date", "binData", "regex",
+			"objectId")
 	}
 	return g.value(path)
 }
