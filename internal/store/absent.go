@@ -51,6 +51,26 @@ type absence struct {
 	sequence uint64   // of the newest write that has been read
 	numbers  []uint64 // rising: every document without a value up to then, and some that have got one since
 	many     bool     // there are too many to remember
+	wanted   uint64   // documents that need not have been read if the absence had been known
+}
+
+// few reports whether the numbers are known, as far as that was asked for.
+func (a *absence) few() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.known && !a.many
+}
+
+// want notes that so many documents need not be read if the absence is known, and reports whether these have become as
+// many as there are, so that a search is worth it.
+func (a *absence) want(documents uint64, counter keys.Counter) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.wanted += documents; a.many || a.wanted < counter.Documents {
+		return false
+	}
+	a.wanted = 0
+	return true
 }
 
 // absenceOf finds the absence of a path of members in the range that the reading is in.
@@ -247,6 +267,14 @@ func (w *orderedScan) everyDown(resumed bool) error {
 
 // stopAbsent hands out a document if it has no value at the walk's path.
 func (w *orderedScan) stopAbsent(_ []byte, number uint64) error {
+	if w.brief {
+		if outside, err := w.leadsOutside(number); err != nil || outside {
+			return err
+		}
+		if err := w.pass(costs.perNumber); err != nil {
+			return err
+		}
+	}
 	h, body, alive, err := w.record(number)
 	if err != nil || !alive || !doc.IsUndefined(w.over.columns[0].path.Lookup(body)) || !w.selected(body) {
 		return err

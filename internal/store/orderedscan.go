@@ -21,6 +21,7 @@ type orderedScan struct {
 	shown   int     // columns that positions have
 	among   *sorted // the only numbers to visit, nil for all
 	probes  prober  // tells which numbers not to visit, where among does not; nil if nothing does
+	missing *sorted // of a brief walk: the documents that come first because they have no value, and perhaps others
 	few     bool    // among is short enough to sort its documents by value
 	brief   bool    // the walk may fail with access.ErrLong, when nothing is left
 	blind   bool    // documents that are handed out may be outside the set
@@ -59,7 +60,7 @@ func (w *orderedScan) narrowDown() error {
 		return nil
 	}
 	if w.first > 0 && (w.set != nil || w.whole) {
-		return w.expect()
+		return w.expectAbsent()
 	}
 	w.collected = 2 * costs.filter
 	l, err := w.narrowed()
@@ -105,11 +106,14 @@ func (w *orderedScan) inScope() bool {
 // the others, or in reverse after them.
 func (w *orderedScan) overEntries() error {
 	absent := w.of.Absent && w.of.Range.Composite == 0
-	inAbsent := len(w.after) == 1 && doc.IsUndefined(w.after[0])
-	if w.brief && absent && (inAbsent || !w.of.Reverse) {
-		return access.ErrLong // to look for absent values is to read the partition
+	inAbsent := w.inAbsent()
+	if w.brief && w.of.Reverse && inAbsent {
+		return access.ErrLong // to look for absent values may be to read all documents
 	}
 	missing := w.among
+	if w.brief {
+		missing = w.missing
+	}
 	if _, ok := w.entries(&w.of.Range); !ok {
 		return errIndexChanged // now, rather than after a search for absent values
 	}
@@ -147,6 +151,9 @@ func (w *orderedScan) overEntries() error {
 	}
 	return nil
 }
+
+// inAbsent reports whether the walk resumes among the documents without a value.
+func (w *orderedScan) inAbsent() bool { return len(w.after) == 1 && doc.IsUndefined(w.after[0]) }
 
 // resumeEntries moves the bounds of the entries behind the position.
 func (w *orderedScan) resumeEntries() error {

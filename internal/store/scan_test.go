@@ -697,6 +697,64 @@ func TestFirstOfSet(t *testing.T) {
 	})
 }
 
+// TestFirstAscending begins with the documents that have no value, once walks could have saved as much as it takes to
+// find them.
+func TestFirstAscending(t *testing.T) {
+	defer store.Frugal(8)()
+	w := newWorld(t, composites())
+	put := func(id, rest string) {
+		_, err := w.write(w.put(store.Upsert, "p", id, rest))
+		w.ok(err)
+	}
+	for i := range 200 {
+		put(fmt.Sprint(i), fmt.Sprintf(`"a":%d,"b":"%c"`, i, 'p'+rune(i%2)))
+	}
+	put("none", `"b":"q"`)
+	put("other", `"b":"p"`)
+	put("brief", `"b":"q","ttl":5`)
+	first := func() (ids string, long bool) {
+		a := walkOf("a", func(w *access.Walk) { w.Set, w.Absent = is(`"q"`, "b"), true })
+		a.First = 4
+		n := 0
+		for d, err := range w.store.Scan(context.Background(), w.view(), a) {
+			if err == access.ErrLong {
+				return "", true
+			}
+			w.ok(err)
+			if b, _ := doc.AsString(doc.Lookup(d.Body, "b")); b != "q" {
+				continue
+			}
+			id, _ := doc.AsString(doc.Lookup(d.Body, "id"))
+			if ids += id + " "; n == 3 {
+				break
+			}
+			n++
+		}
+		return ids, false
+	}
+	tries := 1
+	for _, long := first(); long && tries < 50; tries++ {
+		_, long = first()
+	}
+	if tries == 1 || tries == 50 {
+		t.Errorf("the first documents are found after %d times", tries)
+	}
+	for _, c := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, "none brief 1 3 "},
+		{func() { put("late", `"b":"q"`) }, "none brief late 1 "},
+		{func() { w.now += 5 }, "none late 1 3 "},
+		{func() { put("none", `"a":2,"b":"q"`) }, "late 1 none 3 "},
+	} {
+		c.change()
+		if got, long := first(); long || got != c.want {
+			t.Errorf("%q, long %v, want %q", got, long, c.want)
+		}
+	}
+}
+
 func testFirst(t *testing.T, of func(path string) access.Access) {
 	defer store.Frugal(8)()
 	for _, c := range []struct {

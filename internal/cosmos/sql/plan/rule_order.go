@@ -40,8 +40,7 @@ func (b *builder) filtersBeside(path access.Path) bool {
 }
 
 // shortcut offers the index of the only sort key to a query of one partition, or with a filter by other indexes, that
-// is sorted in memory: the first rows may be among the first entries. The walk must not begin with documents without a
-// value, because to find them is to read all documents.
+// is sorted in memory: the first rows may be among the first entries.
 func (b *builder) shortcut() bool {
 	partition, one := b.partition()
 	if len(b.keys) != 1 || b.inMemory || b.chosen() || !b.exact ||
@@ -63,9 +62,6 @@ func (b *builder) shortcut() bool {
 		beside = append(beside, c)
 	}
 	w := b.along(path, descending)
-	if w.Absent && !descending {
-		return false
-	}
 	if len(beside) > 0 {
 		c := both(beside...)
 		w.Set = c.set()
