@@ -36,7 +36,7 @@ type Access struct {
 	First int
 
 	// Skip, when not nil, are documents at the start of a Walk or of IndexScans that are not wanted, and that need not
-	// be read. Each document that is selected is wanted: the caller accepts all of them.
+	// be read. The caller accepts each document that is selected, so that entries tell how many come first.
 	Skip *Skip
 
 	// After resumes behind a Position that a walk over the same selection gave. Nil
@@ -44,8 +44,8 @@ type Access struct {
 	After Position
 }
 
-// A Skip counts documents that are not wanted. A Scan passes over entries while Left is above 0, where it knows that
-// they lead to living documents, and counts Left down. The caller does so for those that it gets.
+// A Skip counts documents that are not wanted. Where a Scan knows that entries lead to living documents, it passes over
+// them while Left is above 0, and subtracts them from Left. For documents that it gets, the caller does the same.
 type Skip struct {
 	Left          *int
 	Passed, Bytes uint64 // documents that were passed over; their size is a mean

@@ -189,6 +189,7 @@ func (tx *ContainerTransaction) Scan(ctx context.Context, a access.Access) iter.
 	return func(yield func(access.Document, error) bool) {
 		partition, ok := access.ScopeOf(a.Of).(access.Partition)
 		_, all := a.Of.(access.Partition)
+		a.Skip = nil // entries do not tell what the transaction has deleted
 		switch ws := tx.set; {
 		case ws == nil:
 			yield(access.Document{}, errEnded)

@@ -10,11 +10,14 @@ import (
 	"github.com/mayflydb/mayfly/internal/keys"
 )
 
+// A sample is drawn if it is small beside the documents on disk, and most numbers have one. To look a number up takes
+// about eight times as long as to read a document in a walk over all.
 const (
-	sampledShare  = 20   // a sample is drawn if it has at most one document in so many,
-	sampledMost   = 4096 // and at most so many,
-	sampledAmong  = 16   // and if there are at most so many numbers for each document on disk
-	sampledRounds = 8    // as often as that many numbers are tried for each
+	sampledMost  = 4096 // documents of a sample
+	sampledShare = 20   // documents on disk for each of a sample
+	sampledAmong = 16   // numbers for each document on disk
+	triedAtLeast = 64   // numbers that are looked up before that is given up,
+	triedShare   = 8    // and documents on disk for each of them
 )
 
 // Sample draws the numbers of n different living documents, each with the same probability, without reading the others.
@@ -43,7 +46,7 @@ func (s *Store) Sample(
 		return nil, false, err
 	}
 	seen := make(map[uint64]bool, n)
-	for range n * sampledAmong * sampledRounds {
+	for range max(triedAtLeast, stored/triedShare) {
 		if err := r.tick(); err != nil {
 			return nil, false, err
 		}

@@ -86,3 +86,22 @@ func TestNoSampleOfFewOrOfGaps(t *testing.T) {
 		t.Error("a sample of 21 documents with 2000 numbers")
 	}
 }
+
+// TestNoSampleOfTheDead: where most documents on disk are dead, few numbers are tried before all documents are read.
+func TestNoSampleOfTheDead(t *testing.T) {
+	w := newWorld(t, definition(expiry.Never))
+	for i := range 2000 {
+		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), []string{"", `"ttl":10`}[min(i%500, 1)]))
+		w.ok(err)
+	}
+	w.now += 10
+	tried := 0
+	_, ok, err := w.store.Sample(context.Background(), w.view(), 100, func() float64 {
+		tried++
+		return rand.Float64()
+	})
+	w.ok(err)
+	if ok || tried > 250 {
+		t.Errorf("%v after %d numbers", ok, tried)
+	}
+}

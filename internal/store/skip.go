@@ -24,7 +24,7 @@ func skips(a access.Access) bool {
 }
 
 // newSkipping begins a reading that passes over entries, if the container has one range and they lead to living
-// documents. The caller closes it.
+// documents, at a moment at which nothing is being reclaimed. The caller closes it.
 func (s *Store) newSkipping(ctx context.Context, v catalog.View, a access.Access) (*reading, error) {
 	t, err := s.newTally(ctx, v, a)
 	if err != nil {

@@ -171,3 +171,28 @@ func retrieved(t testing.TB, a answer) (n int) {
 	}
 	return n
 }
+
+// TestOffsetIsMeasured: items that OFFSET passes over count as read, and are found by the index.
+func TestOffsetIsMeasured(t *testing.T) {
+	d := newRanges(t, 1)
+	for i := range 100 {
+		d.do("POST", documents, fmt.Sprintf(`{"id":"%d","pk":"p","n":%d}`, i, i), hPK, `["p"]`).want(201)
+	}
+	for query, want := range map[string]string{
+		"SELECT * FROM c ORDER BY c.n OFFSET 90 LIMIT 5":                      "95",
+		"SELECT c.id FROM c WHERE c.n >= 50 ORDER BY c.n OFFSET 20 LIMIT 5":   "25",
+		"SELECT * FROM c ORDER BY c._ts DESC OFFSET 90 LIMIT 50":              "100",
+		"SELECT * FROM c WHERE c.id != 'x' ORDER BY c.n OFFSET 90 LIMIT 5":    "95",
+		"SELECT * FROM c WHERE c.n >= 0 ORDER BY c.n DESC OFFSET 200 LIMIT 5": "100",
+	} {
+		a := d.do("POST", documents, `{"query":"`+query+`"}`, "x-ms-documentdb-isquery", "true",
+			"x-ms-documentdb-query-enablecrosspartition", "true",
+			"x-ms-documentdb-populatequerymetrics", "true").want(200)
+		metrics := a.header.Get("x-ms-documentdb-query-metrics") + ";"
+		for _, part := range []string{"retrievedDocumentCount=" + want + ";", "indexUtilizationRatio=1.00;"} {
+			if !strings.Contains(metrics, part) {
+				t.Errorf("%s: %s, want %s", query, metrics, part)
+			}
+		}
+	}
+}

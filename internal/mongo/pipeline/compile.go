@@ -51,16 +51,31 @@ func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 		}
 		steps = append(steps, step{spec, several})
 	}
-	p := &Pipeline{names: c.names}
-	if !c.asGiven {
-		steps = c.reorder(steps)
+	if c.asGiven {
+		return c.of(steps), nil
 	}
+	if c.inside != "" { // it cannot run again in another order
+		reordered, _ := c.reorder(steps, sortedSafely)
+		return c.of(reordered), nil
+	}
+	reordered, risky := c.reorder(steps, sortedAhead)
+	p := c.of(reordered)
+	if risky {
+		reordered, _ = c.reorder(steps, sortedSafely)
+		p.safe = c.of(reordered)
+	}
+	return p, nil
+}
+
+// of makes a pipeline of steps.
+func (c *compiler) of(steps []step) *Pipeline {
+	p := &Pipeline{names: c.names}
 	for _, s := range steps {
 		p.specs = append(p.specs, s.spec)
 		p.stages = append(p.stages, s.stages...)
 	}
-	p.stages = bindLimits(p.stages)
-	return p, nil
+	bindLimits(p.stages)
+	return p
 }
 
 // stage compiles {$name: argument}.

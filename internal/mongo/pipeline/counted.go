@@ -24,7 +24,15 @@ func (p *Pipeline) Counted() (made func(n int64) doc.Doc, rest *Pipeline, ok boo
 	if made == nil {
 		return nil, nil, false
 	}
-	return made, &Pipeline{stages: p.stages[1:], names: p.names, specs: p.specs[min(1, len(p.specs)):]}, true
+	_, rest = p.split(1)
+	return made, rest, true
+}
+
+// split is the pipeline of the first n stages, and that of the others.
+func (p *Pipeline) split(n int) (first, rest *Pipeline) {
+	specs := min(n, len(p.specs))
+	return &Pipeline{stages: p.stages[:n:n], names: p.names, specs: p.specs[:specs:specs]},
+		&Pipeline{stages: p.stages[n:], names: p.names, specs: p.specs[specs:]}
 }
 
 // countingGroup makes the only group of a $group whose _id is a constant and whose fields only count. It is nil for
@@ -87,11 +95,12 @@ func (p *Pipeline) Grouped() (g *Grouping, rest *Pipeline, ok bool) {
 	if !ok || s.path == "" {
 		return nil, nil, false
 	}
-	g = &Grouping{Path: s.path, Counts: len(s.fields) > 0, Stage: &Pipeline{stages: p.stages[:1:1], names: p.names}}
+	stage, rest := p.split(1)
+	g = &Grouping{Path: s.path, Counts: len(s.fields) > 0, Stage: stage}
 	for _, f := range s.fields {
 		g.fields = append(g.fields, f.name)
 	}
-	return g, &Pipeline{stages: p.stages[1:], names: p.names, specs: p.specs[min(1, len(p.specs)):]}, true
+	return g, rest, true
 }
 
 // Group is the document of a group of n documents.

@@ -59,6 +59,7 @@ type Pipeline struct {
 	names  *expression.Names
 	specs  []doc.Doc      // the stages as they were given, but for their order
 	lead   *filter.Filter // of a sub-pipeline: what its first stages match, nil for all
+	safe   *Pipeline      // see Safe
 }
 
 // A stage is one step of a pipeline: a mapper, a flow or an opener.
@@ -100,6 +101,10 @@ func Compile(stages []doc.Value, o Options) (*Pipeline, error) {
 
 // Stages lists the stages in the order in which they run, for explain.
 func (p *Pipeline) Stages() []doc.Doc { return p.specs }
+
+// Safe is a pipeline with the same rows that fails less often for the memory of a sort, and may read more. It is nil if
+// this one is as safe.
+func (p *Pipeline) Safe() *Pipeline { return p.safe }
 
 // Len is the number of stages.
 func (p *Pipeline) Len() int { return len(p.stages) }

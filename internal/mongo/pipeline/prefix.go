@@ -54,9 +54,8 @@ scan:
 		return Prefix{Query: doc.Empty, Limit: -1, Rest: p}
 	}
 	prefix.Stages = n
-	prefix.Rest = &Pipeline{stages: p.stages[n:], names: p.names, specs: p.specs[min(n, len(p.specs)):]}
-	if n == 0 {
-		prefix.Rest = p
+	if prefix.Rest = p; n > 0 {
+		_, prefix.Rest = p.split(n)
 	}
 	return prefix
 }

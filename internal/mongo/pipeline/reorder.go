@@ -26,8 +26,10 @@ func (s step) only() stage {
 
 const (
 	// sortedAhead is how many documents a sort may hold that goes ahead of a stage that may make them smaller.
-	sortedAhead = 100
-	// namesCompared is how many names of members are compared, so that a long pipeline does not take long to compile.
+	// sortedSafely are so few that they have room, whatever their size.
+	sortedAhead  = 100
+	sortedSafely = MaxMemory / MaxDocumentBytes
+	// namesCompared is how many names of members are compared, so that long pipelines compile in a short time.
 	namesCompared = 1 << 16
 )
 
@@ -36,43 +38,59 @@ const (
 //
 //   - $match goes ahead of $addFields, $project, $unset, $unwind, $lookup, $graphLookup and $sort, with those of its
 //     conditions that are on members which the stage leaves as they are, or only renames.
-//   - $sort by such members goes ahead of $lookup and $graphLookup, and if a small $limit follows also ahead of
-//     $addFields, $project and $unset.
+//   - $sort by such members goes ahead of $lookup and $graphLookup, and if a $limit follows, so that it holds at most
+//     sorted documents, also ahead of $addFields, $project and $unset.
 //   - $skip and $limit go ahead of stages that make one document of each.
 //
+// risky reports that such a sort may hold more than sortedSafely documents. The steps that it gets do not change.
 // https://www.mongodb.com/docs/v7.0/core/aggregation-pipeline-optimization/
-func (c *compiler) reorder(steps []step) []step {
-	o := reorderer{compiler: c, steps: steps, left: namesCompared}
+func (c *compiler) reorder(steps []step, sorted int64) (reordered []step, risky bool) {
+	o := reorderer{compiler: c, steps: slices.Clone(steps), sorted: sorted, left: namesCompared}
+	for i := 1; i < len(o.steps); i++ { // a sort asks for the limit behind it
+		o.cut(i)
+	}
 	for i := 1; i < len(o.steps); i++ {
 		switch s := o.steps[i].only().(type) {
 		case *match:
 			i += o.match(i, s)
 		case *sortStage:
 			o.sort(i, s)
-		case *skip, *limitStage:
-			for at := i; at > 0 && oneToOne(o.steps[at-1].only()); at-- {
-				o.swap(at)
-			}
 		}
+		o.cut(i)
 	}
-	return o.steps
+	return o.steps, o.risky
 }
 
 // A reorderer reorders the steps of one pipeline.
 type reorderer struct {
 	*compiler
-	steps []step
-	left  int // how many names may still be compared
+	steps  []step
+	sorted int64
+	risky  bool
+	left   int // how many names may still be compared
 }
 
 // swap puts the step at i ahead of the one before it.
 func (o *reorderer) swap(i int) { o.steps[i-1], o.steps[i] = o.steps[i], o.steps[i-1] }
 
+// cut moves the $skip or the $limit at i, if it is one.
+func (o *reorderer) cut(i int) {
+	switch o.steps[i].only().(type) {
+	case *skip, *limitStage:
+		for ; i > 0 && oneToOne(o.steps[i-1].only()); i-- {
+			o.swap(i)
+		}
+	}
+}
+
 // match moves the $match at i, or some of its conditions. It returns how many steps there are more.
 func (o *reorderer) match(i int, s *match) (more int) {
+	if !matchesEarly(o.steps[i-1].only()) {
+		return 0
+	}
 	given := slices.Clone(o.steps)
 	free, at, same, ok := conditionsOf(s.query), i, true, true
-	for ; at > 0 && o.left > 0; at-- {
+	for ; at > 0 && o.left > 0 && matchesEarly(o.steps[at-1].only()); at-- {
 		ahead, behind, renamed := o.divide(free, o.steps[at-1].only())
 		if len(ahead) == 0 {
 			break
@@ -96,20 +114,32 @@ func (o *reorderer) match(i int, s *match) (more int) {
 	return more
 }
 
+// matchesEarly reports whether some conditions of a $match may go ahead of a stage. Those about no member, such as
+// {$nor: [{}]}, may do so, too, but not ahead of any other stage.
+func matchesEarly(s stage) bool {
+	switch s.(type) {
+	case *addFields, *projectStage, *unwind, *join, *graphLookup, *sortStage:
+		return true
+	}
+	return false
+}
+
 // matching is a $match of conditions.
 func (o *reorderer) matching(conditions []condition) (step, bool) {
 	query, at := beginDoc(nil)
 	var all list
-	for _, c := range conditions {
+	for i := range conditions {
+		c := conditions[i].renamed()
+		conditions[i] = c
 		query = doc.AppendElement(query, c.name, c.value)
-		all.add(doc.Object(only(c.name, c.value)))
+		all.add(doc.Object(single(c.name, c.value)))
 	}
 	query = endDoc(query, at)
 	if sameNames(conditions) {
-		query = only("$and", all.value())
+		query = single("$and", all.value())
 	}
 	f, err := filter.Compile(query, filter.Options{Names: o.names})
-	return step{only("$match", doc.Object(query)), []stage{&match{query, f}}}, err == nil
+	return step{single("$match", doc.Object(query)), []stage{&match{query, f}}}, err == nil
 }
 
 // sameNames reports whether two conditions have the same name, as renaming may give them.
@@ -121,51 +151,46 @@ func sameNames(conditions []condition) bool {
 	return len(seen) < len(conditions)
 }
 
-// only is the document {name: v}.
-func only(name string, v doc.Value) doc.Doc {
+// single is the document {name: v}.
+func single(name string, v doc.Value) doc.Doc {
 	d, at := beginDoc(nil)
 	return endDoc(doc.AppendElement(d, name, v), at)
 }
 
-// divide tells conditions behind a stage that may as well be ahead of it, as they are then, from the others.
+// divide tells which conditions behind a stage may as well be ahead of it, with the names that members have there.
 func (o *reorderer) divide(conditions []condition, s stage) (ahead, behind []condition, renamed bool) {
+	o.left -= len(conditions)
 	for _, c := range conditions {
-		names := map[string]string{}
-		ok := c.known && (!c.computes || oneToOne(s))
-		for _, name := range c.names {
-			if !ok {
-				break
-			}
+		names, ok := slices.Clone(c.names), c.known && (!c.computes || oneToOne(s))
+		for i := 0; i < len(names) && ok; i++ {
 			o.left--
-			var before string
-			if before, ok = origin(s, name); before != name {
-				names[name] = before
-				ok = ok && !c.computes
-			}
+			now := names[i].now
+			names[i].now, ok = origin(s, now)
+			other := names[i].now != now
+			renamed, ok = renamed || ok && other, ok && !(other && c.computes)
 		}
-		switch {
-		case !ok:
+		if !ok {
 			behind = append(behind, c)
-		case len(names) > 0:
-			ahead, renamed = append(ahead, c.renamed(names)), true
-		default:
-			ahead = append(ahead, c)
+			continue
 		}
+		c.names = names
+		ahead = append(ahead, c)
 	}
 	return ahead, behind, renamed
 }
 
 // sort moves the $sort at i.
 func (o *reorderer) sort(i int, s *sortStage) {
-	limit := limitBehind(o.steps, i)
+	limit, risky := limitBehind(o.steps, i), false
 	for ; i > 0 && o.left > 0; i-- {
 		before := o.steps[i-1].only()
 		switch before.(type) {
 		case *join, *graphLookup:
 		case *addFields, *projectStage:
-			if limit <= 0 || limit > sortedAhead {
+			if limit <= 0 || limit > o.sorted {
 				return
 			}
+			risky = risky || limit > sortedSafely
 		default:
 			return
 		}
@@ -175,19 +200,21 @@ func (o *reorderer) sort(i int, s *sortStage) {
 				return
 			}
 		}
+		o.risky = o.risky || risky
 		o.swap(i)
 	}
 }
 
 // limitBehind is how many documents of the sort at i the steps after it want, 0 for all.
 func limitBehind(steps []step, i int) int64 {
-	sort := &sortStage{}
-	stages := []stage{sort}
+	var behind []stage
 	for _, s := range steps[i+1:] {
-		stages = append(stages, s.stages...)
+		behind = append(behind, s.only())
+		if _, skips := s.only().(*skip); !skips {
+			break
+		}
 	}
-	bindLimits(stages)
-	return sort.limit
+	return limitOf(behind)
 }
 
 // oneToOne reports whether a stage makes one document of each, in their order.
@@ -236,21 +263,30 @@ func (n *node) origin(name string, others bool) (before string, ok bool) {
 type condition struct {
 	name     string
 	value    doc.Value
-	names    []string // first names of the paths that it is about
-	known    bool     // these are all
-	computes bool     // it has an expression, which may fail
+	names    []memberName // of the paths that it is about
+	known    bool         // these are all
+	computes bool         // it has an expression, which may fail
 }
+
+// A memberName is the first name of a path in a condition as given, and the name that it has at an earlier stage.
+type memberName struct{ given, now string }
 
 // conditionsOf lists the conditions of a query.
 func conditionsOf(query doc.Doc) (list []condition) {
 	for name, v := range doc.Members(query) {
 		c := condition{name: name, value: v, known: true}
 		c.add(name, v)
-		slices.Sort(c.names)
+		slices.SortFunc(c.names, func(a, b memberName) int { return strings.Compare(a.given, b.given) })
 		c.names = slices.Compact(c.names)
 		list = append(list, c)
 	}
 	return list
+}
+
+// about notes that the condition is about a path.
+func (c *condition) about(path string) {
+	first := firstName(path)
+	c.names = append(c.names, memberName{first, first})
 }
 
 // add notes what name: v is about.
@@ -269,7 +305,7 @@ func (c *condition) add(name string, v doc.Value) {
 	case strings.HasPrefix(name, "$"):
 		c.known = false
 	default:
-		c.names = append(c.names, firstName(name))
+		c.about(name)
 	}
 }
 
@@ -282,7 +318,7 @@ func (c *condition) addExpression(v doc.Value) {
 			variable = firstName(variable)
 			c.known = c.known && variable != "ROOT" && variable != "CURRENT"
 		} else if field, ok := strings.CutPrefix(text, "$"); ok {
-			c.names = append(c.names, firstName(field))
+			c.about(field)
 		}
 	case bsoncore.TypeEmbeddedDocument:
 		for name, v := range doc.Members(v.Data) {
@@ -301,8 +337,17 @@ func (c *condition) addExpression(v doc.Value) {
 	}
 }
 
-// renamed is the condition on members with other names.
-func (c condition) renamed(names map[string]string) condition {
+// renamed is the condition with the names that its members have now.
+func (c condition) renamed() condition {
+	names := map[string]string{}
+	for _, n := range c.names {
+		if n.given != n.now {
+			names[n.given] = n.now
+		}
+	}
+	if len(names) == 0 {
+		return c
+	}
 	query, at := beginDoc(nil)
 	return conditionsOf(endDoc(appendRenamed(query, c.name, c.value, names), at))[0]
 }

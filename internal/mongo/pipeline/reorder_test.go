@@ -34,13 +34,14 @@ func TestRandomOrders(t *testing.T) {
 		one, two := path()+": "+test(), path()+": "+test()
 		field := strings.Trim(path(), `"`)
 		return pick("{"+one+"}", "{"+one+", "+two+"}", "{$or: [{"+one+"}, {"+two+"}]}",
-			"{$nor: [{"+one+"}]}", "{"+one+", $expr: {$gt: [\"$"+field+"\", 1]}}")
+			"{$nor: [{"+one+"}]}", "{$nor: [{}]}", "{"+one+", $comment: \"x\"}", "{$comment: \"x\"}",
+			"{"+one+", $expr: {$gt: [\"$"+field+"\", 1]}}")
 	}
 	computed := func() string {
 		return pick(`"$a"`, `"$b"`, `"$a.b"`, "{$literal: 1}", `{$ifNull: ["$b", 3]}`, `["$a", "$c"]`)
 	}
 	stage := func() string {
-		switch r.IntN(14) {
+		switch r.IntN(15) {
 		case 0, 1, 2, 3, 4:
 			return "{$match: " + query() + "}"
 		case 5:
@@ -58,6 +59,9 @@ func TestRandomOrders(t *testing.T) {
 			return "{$sort: {" + path() + ": " + pick("1", "-1") + "}}"
 		case 11:
 			return "{$skip: 1}"
+		case 12:
+			return pick(`{$unionWith: "o"}`, "{$facet: {a: [{$match: "+query()+"}]}}",
+				"{$group: {_id: "+computed()+"}}")
 		}
 		return "{$limit: " + pick("1", "2", "5") + "}"
 	}
@@ -103,6 +107,22 @@ func TestRandomOrders(t *testing.T) {
 	}
 	if moved < *orderRounds/8 || failed > *orderRounds/4 {
 		t.Errorf("%d of %d pipelines are reordered, %d fail", moved, *orderRounds, failed)
+	}
+}
+
+// TestLongPipelinesCompile has pipelines of which a stage would be moved, or copied, far more often than is worth it.
+func TestLongPipelinesCompile(t *testing.T) {
+	comments := `{$match: {` + strings.Repeat(`$comment: "x", `, 2000) + `a: 1}}`
+	list := "{$match: {a: {$in: [" + strings.Repeat("1234567, ", 100_000) + "1]}}}"
+	for name, stages := range map[string][]string{
+		"comments": append(slices.Repeat([]string{`{$group: {_id: "$a"}}`}, 500),
+			slices.Repeat([]string{comments}, 500)...),
+		"renamed": append(slices.Repeat([]string{`{$addFields: {a: "$b"}}`, `{$addFields: {b: "$a"}}`}, 499), list),
+	} {
+		p := compile(t, "["+strings.Join(stages, ", ")+"]")
+		if p.Len() != len(stages) {
+			t.Errorf("%s: %d stages", name, p.Len())
+		}
 	}
 }
 

@@ -30,17 +30,17 @@ func (s *sample) rows(r *run, in Rows) Rows {
 	}
 }
 
-// Sampled reports whether the first stage draws a random sample, and of how many documents. It draws from what it gets,
-// so the rows are the same if it gets such a sample.
-func (p *Pipeline) Sampled() (size int64, ok bool) {
+// Sampled splits off a first stage that draws a random sample of so many documents.
+func (p *Pipeline) Sampled() (size int64, stage, rest *Pipeline, ok bool) {
 	if len(p.stages) == 0 {
-		return 0, false
+		return 0, nil, nil, false
 	}
 	s, ok := p.stages[0].(*sample)
 	if !ok {
-		return 0, false
+		return 0, nil, nil, false
 	}
-	return s.size, true
+	stage, rest = p.split(1)
+	return s.size, stage, rest, true
 }
 
 // draw is Vitter's algorithm R, which reads the documents once and keeps only the sample.

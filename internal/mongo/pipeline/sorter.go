@@ -170,26 +170,28 @@ func parseSort(c *compiler, arg doc.Value) (stage, error) {
 }
 
 // bindLimits sets the limit of each $sort to the number of documents that the stages after it let through.
-func bindLimits(stages []stage) []stage {
+func bindLimits(stages []stage) {
 	for i, s := range stages {
-		sort, ok := s.(*sortStage)
-		if !ok {
-			continue
+		if s, ok := s.(*sortStage); ok {
+			stages[i] = &sortStage{s.sort, limitOf(stages[i+1:])}
 		}
-		skipped, limit := int64(0), int64(0)
-		for _, next := range stages[i+1:] {
-			if n, ok := next.(*skip); ok {
-				skipped = addCapped(skipped, n.n)
-				continue
-			}
-			if n, ok := next.(*limitStage); ok {
-				limit = addCapped(skipped, n.n)
-			}
-			break
-		}
-		sort.limit = limit
 	}
-	return stages
+}
+
+// limitOf is how many documents $skip and $limit at the start of stages want, 0 for all.
+func limitOf(stages []stage) (limit int64) {
+	skipped := int64(0)
+	for _, s := range stages {
+		switch s := s.(type) {
+		case *skip:
+			skipped = addCapped(skipped, s.n)
+		case *limitStage:
+			return addCapped(skipped, s.n)
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 // addCapped is a+b, or the largest int64 if the sum overflows. Neither is negative.

@@ -106,6 +106,28 @@ func (p *PipelineCursor) Operation() *session.Operation { return p.current }
 
 // rowsOf gives the rows of a pipeline that runs for p, or inside of one that does.
 func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
+	rows, safe := x.rowsIn(p, outermost), x.Pipeline.Safe()
+	if safe == nil {
+		return rows
+	}
+	return func(yield func(doc.Doc, error) bool) {
+		begun := false
+		for d, err := range rows {
+			if !begun && code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
+				again := *x
+				again.Pipeline = safe
+				again.rowsIn(p, outermost)(yield)
+				return
+			}
+			if begun = true; !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// rowsIn gives the rows of the pipeline in the order of its stages.
+func (x *Aggregation) rowsIn(p *PipelineCursor, outermost bool) pipeline.Rows {
 	o := p.current
 	env := &pipeline.Env{Now: o.At, ClusterTime: o.ClusterTime(), Random: session.Random, Vars: x.Vars,
 		Memory: &p.Holding, Meter: p.meter(), Server: p.server}
@@ -122,8 +144,8 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 			rows, rest = countedRows(p, &q, made), after
 		} else if prefix.Limit != 0 {
 			rows = q.documents(p, blocking(rest))
-			if size, ok := rest.Sampled(); ok {
-				rows = q.sampled(p, size, rows)
+			if size, sample, after, ok := rest.Sampled(); ok {
+				rows, rest = q.sampled(p, size, sample.Run(currentContext{p}, rows, env)), after
 			}
 			if outermost {
 				rows = p.trackSource(&q, rows)

@@ -139,15 +139,21 @@ func sameWay(a, b *plan.Plan) bool {
 		})
 }
 
+// enter enters the container. A cursor that is open on one that was dropped ends with an error of its own, as in
+// MongoDB.
+func (q *Selection) enter(o *session.Operation) (catalog.View, error) {
+	v, err := o.Enter(q.Container)
+	if err == catalog.ErrNoOwner && o.Name == "getMore" {
+		err = code.New(code.QueryPlanKilled, "collection dropped between getMore calls")
+	}
+	return v, err
+}
+
 // WithPlan runs do, and again with another plan when an index has changed during the walk. do tells
 // whether it has given anything out, after which it cannot begin again.
 func WithPlan(o *session.Operation, q *Selection, do func(v catalog.View, p *plan.Plan) (begun bool, err error)) error {
 	for range maxReplans {
-		v, err := o.Enter(q.Container)
-		// A cursor that is open on a container that was dropped ends with this error, as in MongoDB.
-		if err == catalog.ErrNoOwner && o.Name == "getMore" {
-			err = code.New(code.QueryPlanKilled, "collection dropped between getMore calls")
-		}
+		v, err := q.enter(o)
 		if err != nil {
 			return err
 		}
@@ -381,7 +387,7 @@ func chunked(current func() *session.Operation, q *Selection, skip *int, memory 
 					s.bodies = append(s.bodies, d.Body...)
 					s.ends = append(s.ends, len(s.bodies))
 					s.deadline = append(s.deadline, d.Deadline)
-					if len(s.bodies) >= size || q.Limit > 0 && int64(len(s.ends)) >= int64(*skip)+q.Limit {
+					if len(s.bodies) >= size || q.Limit > 0 && int64(len(s.ends))-q.Limit >= int64(*skip) {
 						after, more = append(after[:0], d.Position...), true
 						return false, nil
 					}

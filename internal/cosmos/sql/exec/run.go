@@ -166,6 +166,7 @@ func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 			a.Skip = &access.Skip{Left: &r.token.skip}
 			defer func() {
 				m.Documents, m.DocumentBytes = m.Documents+a.Skip.Passed, m.DocumentBytes+a.Skip.Bytes
+				m.IndexHits += a.Skip.Passed
 			}()
 		}
 		waited := &m.Lookup
