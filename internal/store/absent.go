@@ -51,22 +51,20 @@ type absence struct {
 	sequence uint64   // of the newest write that has been read
 	numbers  []uint64 // rising: every document without a value up to then, and some that have got one since
 	many     bool     // there are too many to remember
-	wanted   uint64   // documents that need not have been read if the absence had been known
+	wanted   uint64   // reads whose time would have been saved if the absence had been known
 }
 
-// few reports whether the numbers are known, as far as that was asked for.
-func (a *absence) few() bool {
-	a.mu.Lock()
+// isWorth notes that the time of so many reads is saved if the absence is known, and reports whether it is known or
+// worth a search: if all that could have been saved is as much as reading all documents. It does not wait for a search.
+func (a *absence) isWorth(reads uint64, counter keys.Counter) bool {
+	if !a.mu.TryLock() {
+		return false
+	}
 	defer a.mu.Unlock()
-	return a.known && !a.many
-}
-
-// want notes that so many documents need not be read if the absence is known, and reports whether these have become as
-// many as there are, so that a search is worth it.
-func (a *absence) want(documents uint64, counter keys.Counter) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.wanted += documents; a.many || a.wanted < counter.Documents {
+	if a.known || a.many {
+		return !a.many
+	}
+	if a.wanted += reads; a.wanted < counter.Documents {
 		return false
 	}
 	a.wanted = 0

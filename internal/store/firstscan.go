@@ -16,29 +16,24 @@ import (
 // expectAbsent is expect, and finds out which documents come first because they have no value. Where that is not
 // remembered, all documents have to be read. That is done when walks like this one could have saved as much.
 func (w *orderedScan) expectAbsent() error {
-	if !w.of.Absent || w.of.Range.Composite > 0 || w.of.Reverse || w.after != nil && !w.inAbsent() {
-		return w.expect()
+	err := w.expect()
+	if err != nil || !w.brief || !w.of.Absent || w.of.Range.Composite > 0 || w.of.Reverse ||
+		w.after != nil && !w.inAbsent() {
+		return err
 	}
-	a := w.absenceOf(w.of.Range.Path)
-	if !a.few() {
-		if err := w.expect(); err != nil || !w.brief {
-			return err
-		}
-		counter, err := counterOf(w.ctx, w.snapshot, w.rng)
-		if err != nil {
-			return err
-		}
-		// Documents are read one after the other in less time than in any other order.
-		if !a.want(uint64(w.left/2*costs.perNumber/2), counter) {
-			return access.ErrLong
-		}
+	counter, err := counterOf(w.ctx, w.snapshot, w.rng)
+	if err != nil {
+		return err
+	}
+	if counter.Bytes > searchedBytes || !w.absenceOf(w.of.Range.Path).isWorth(w.savedReads(), counter) {
+		return access.ErrLong
 	}
 	// This takes another snapshot, so what is selected is listed after it.
 	missing, err := w.absent()
 	if err != nil {
 		return err
 	}
-	w.missing, w.among, w.probes = missing, nil, nil
+	w.missing, w.among, w.probes, w.brief, w.left = missing, nil, nil, false, 0
 	if err := w.expect(); err != nil || !w.brief {
 		return err
 	}
@@ -47,6 +42,13 @@ func (w *orderedScan) expectAbsent() error {
 	}
 	return nil
 }
+
+// searchedBytes is the size of all documents up to which they are read, so that the request ends in time.
+const searchedBytes = 1 << 30
+
+// savedReads is how many documents could be read in the time that a brief walk saves. They are read one after the other
+// in half the time that it takes in any other order.
+func (w *orderedScan) savedReads() uint64 { return uint64(w.left / 2 * costs.perNumber / 2) }
 
 // expect lists the numbers that are selected, and fails with access.ErrLong if the first documents are probably too far
 // from the start. Many are not listed: then the index is asked for each, or the documents to which entries lead tell

@@ -39,6 +39,7 @@ type reading struct {
 	matcher  *matcher      // of index
 	found    foundEntries
 	strict   bool   // a list must not have other documents, see Count
+	inside   bool   // narrow is called for a part of a set, of which each part is looked at once: calls are nested
 	based    bool   // the lists of narrow have no documents outside scope
 	from     uint64 // lower numbers do not matter
 

@@ -83,7 +83,11 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 	}
 	tried := base || len(rest) > 0
 	if tried {
-		short, at, err := r.shortest(lists, rest, limit)
+		candidates := rest
+		if r.inside {
+			candidates = nil
+		}
+		short, at, err := r.shortest(lists, candidates, limit)
 		switch {
 		case err != nil:
 			return nil, err
@@ -107,13 +111,16 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 			lists = append(lists, newSorted(c.numbers))
 		}
 	}
-	if !tried {
+	if !tried || r.inside {
 		if lists, rest, err = r.collect(lists, rest, limit); err != nil {
 			return nil, err
 		}
 	}
 	// A count cannot check documents afterwards, so every set must be exact.
 	if r.strict && len(rest) > 0 {
+		if r.inside {
+			return nil, errInexact
+		}
 		return r.checked(lists, rest)
 	}
 	switch len(lists) {
@@ -152,10 +159,17 @@ func (r *reading) collect(lists intersection, sets []access.Set, limit int) (int
 
 // shortest finds a short list: what lists as they are stored have in common (then at is negative), or one of the sets.
 // It is nil if none has at most limit numbers. It looks at a few entries of each, then at more, so that it does not
-// walk a long one before it has found a short one.
+// walk a long one before it has found a short one; beyond an eighth of the documents none is short.
 func (r *reading) shortest(lists intersection, sets []access.Set, limit int) (l *sorted, at int, err error) {
+	counter, err := counterOf(r.ctx, r.snapshot, r.rng)
+	if err != nil {
+		return nil, 0, err
+	}
 	probed := len(lists) == 0
 	for some := 1 + costs.few; ; some *= 8 {
+		if probed && uint64(some) > counter.Documents/8 {
+			some = limit
+		}
 		if !probed {
 			probed = some >= costs.probed
 			numbers, whole, err := drain(lists, r.from, min(some, costs.probed))
@@ -311,8 +325,10 @@ func (c *collector) add(set access.Set) (ok bool, err error) {
 
 // addAll collects the numbers that are in every one of the sets.
 func (c *collector) addAll(sets []access.Set) (ok bool, err error) {
-	steps := c.r.steps
+	steps, inside := c.r.steps, c.r.inside
+	c.r.inside = true
 	l, err := c.r.narrow(sets, false, c.left)
+	c.r.inside = inside
 	if err == errInexact { // the caller may read the documents of another list
 		return false, nil
 	}

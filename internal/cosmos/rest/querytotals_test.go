@@ -196,3 +196,49 @@ func TestOffsetIsMeasured(t *testing.T) {
 		}
 	}
 }
+
+// TestCountsBesideAComposite: a range of the partition key that its value is not in is no range of a composite index
+// that begins with it.
+func TestCountsBesideAComposite(t *testing.T) {
+	d := newTestAPI(t)
+	d.do("POST", "/dbs", `{"id":"d"}`).want(201)
+	d.do("POST", "/dbs/d/colls", `{"id":"c","partitionKey":{"paths":["/u"],"kind":"Hash","version":2},"indexingPolicy":{
+		"includedPaths":[{"path":"/*"}],"compositeIndexes":[[{"path":"/u"},{"path":"/a"}]]}}`).want(201)
+	for i := range 3 {
+		d.do("POST", documents, fmt.Sprintf(`{"id":"%d","u":2,"a":%d}`, i, i), hPK, `[2]`).want(201)
+	}
+	for query, want := range map[string]string{
+		"SELECT VALUE COUNT(1) FROM c WHERE c.u > 5 AND c.a > 0": "[0]",
+		"SELECT VALUE COUNT(c.a) FROM c WHERE c.u > 5":           "[0]",
+		"SELECT VALUE COUNT(1) FROM c WHERE c.u > 1 AND c.a > 0": "[2]",
+		"SELECT VALUE COUNT(1) FROM c WHERE c.u = 2 AND c.a > 0": "[2]",
+		"SELECT VALUE COUNT(1) FROM c WHERE c.u = 3 AND c.a > 0": "[0]",
+		"SELECT VALUE c.a FROM c WHERE c.u > 5 ORDER BY c.a":     "[]",
+	} {
+		a := d.do("POST", documents, `{"query":"`+query+`"}`, "x-ms-documentdb-isquery", "true", hPK, `[2]`).want(200)
+		if got := fmt.Sprint(a.rows("Documents")); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+// TestNestedFilters: conditions in one another are looked at a few times each, not twice as often on each level.
+func TestNestedFilters(t *testing.T) {
+	d := newRanges(t, 1)
+	for i := range 600 {
+		item := fmt.Sprintf(`{"id":"%d","pk":"p","n":%d,"m":%d}`, i, i, i%300)
+		d.do("POST", documents, item, hPK, `["p"]`).want(201)
+	}
+	filter, want := "c.n < 10", 10
+	for level := range 40 {
+		filter = fmt.Sprintf("((%s OR c.n > %d) AND c.m < 290)", filter, 599-level%3)
+	}
+	for _, query := range []string{"SELECT VALUE COUNT(1)", "SELECT VALUE c.n"} {
+		a := d.do("POST", documents, `{"query":"`+query+" FROM c WHERE "+filter+`"}`, "x-ms-documentdb-isquery", "true",
+			"x-ms-documentdb-query-enablecrosspartition", "true").want(200)
+		rows := a.rows("Documents")
+		if n := fmt.Sprint(rows); len(rows) != want && n != fmt.Sprintf("[%d]", want) {
+			t.Errorf("%s: %s", query, n)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package command_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,51 @@ func (d *testServer) indexUses(t *testing.T, index string) (n int64) {
 	}
 	must(t, cursor.Err())
 	return n
+}
+
+// TestFirstOfASortOfLongValues: an index has a part of a long value, so only a sort tells which documents come first;
+// and it refuses arrays in two fields.
+func TestFirstOfASortOfLongValues(t *testing.T) {
+	t.Parallel()
+	d := newServer(t, nil)
+	c := d.Client.Database("test").Collection("c")
+	var list []any
+	for i := range 2000 {
+		s := fmt.Sprint("z", i)
+		if i < 20 {
+			s = strings.Repeat("y", 1100) + fmt.Sprint(99-i)
+		}
+		list = append(list, bson.D{{Key: "_id", Value: i}, {Key: "kind", Value: i % 2}, {Key: "s", Value: s},
+			{Key: "n", Value: i / 4}, {Key: "t", Value: -i}})
+	}
+	_, err := c.InsertMany(t.Context(), list)
+	must(t, err)
+	for _, path := range []string{"s", "kind", "n"} {
+		_, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: path, Value: 1}}})
+		must(t, err)
+	}
+	find := func(query, sort string) ([]struct {
+		ID int `bson:"_id"`
+	}, error) {
+		var rows []struct {
+			ID int `bson:"_id"`
+		}
+		cursor, err := c.Find(t.Context(), document(t, query), options.Find().SetSort(document(t, sort)).SetLimit(3))
+		if err == nil {
+			err = cursor.All(t.Context(), &rows)
+		}
+		return rows, err
+	}
+	for _, x := range []struct{ query, sort, want string }{
+		{`{}`, `{s: 1, t: 1}`, "[{19} {18} {17}]"}, {`{kind: 1}`, `{s: 1}`, "[{19} {17} {15}]"},
+		{`{}`, `{n: 1, t: 1}`, "[{3} {2} {1}]"},
+	} {
+		rows, err := find(x.query, x.sort)
+		must(t, err)
+		same(t, fmt.Sprint(rows), x.want)
+	}
+	_, err = c.InsertOne(t.Context(), bson.D{{Key: "n", Value: bson.A{0, 1}}, {Key: "t", Value: bson.A{0, 5}}})
+	must(t, err)
+	_, err = find(`{}`, `{n: 1, t: 1}`)
+	refuses(t, err, 2)
 }

@@ -54,7 +54,7 @@ func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 	if c.asGiven {
 		return c.of(steps), nil
 	}
-	if c.inside != "" { // it cannot run again in another order
+	if c.inside != "" || writes(steps) { // it cannot run again in another order
 		reordered, _ := c.reorder(steps, sortedSafely)
 		return c.of(reordered), nil
 	}
@@ -65,6 +65,18 @@ func (c *compiler) pipeline(stages []doc.Value) (*Pipeline, error) {
 		p.safe = c.of(reordered)
 	}
 	return p, nil
+}
+
+// writes reports whether the last step writes to a container.
+func writes(steps []step) bool {
+	if len(steps) == 0 {
+		return false
+	}
+	switch steps[len(steps)-1].only().(type) {
+	case *mergeStage, *out:
+		return true
+	}
+	return false
 }
 
 // of makes a pipeline of steps.

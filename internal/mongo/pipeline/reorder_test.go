@@ -126,6 +126,23 @@ func TestLongPipelinesCompile(t *testing.T) {
 	}
 }
 
+// TestSafeOrder: a pipeline that holds more documents than it must have room for can run in another order, unless it
+// writes.
+func TestSafeOrder(t *testing.T) {
+	for asked, want := range map[string]bool{
+		`[{$project: {a: 1}}, {$sort: {a: 1}}, {$limit: 5}]`:                                         false,
+		`[{$project: {a: 1}}, {$sort: {a: 1}}, {$limit: 50}]`:                                        true,
+		`[{$project: {a: 1}}, {$sort: {a: 1}}, {$limit: 50}, {$merge: "o"}]`:                         false,
+		`[{$facet: {x: [{$project: {a: 1}}, {$sort: {a: 1}}, {$limit: 50}]}}]`:                       false,
+		`[{$sort: {a: 1}}, {$project: {a: 1}}, {$limit: 50}, {$match: {a: 1}}]`:                      false,
+		`[{$lookup: {from: "o", localField: "a", foreignField: "a", as: "found"}}, {$sort: {a: 1}}]`: false,
+	} {
+		if got := compile(t, asked).Safe() != nil; got != want {
+			t.Errorf("%s: %v, want %v", asked, got, want)
+		}
+	}
+}
+
 func documentsOf(t *testing.T, lines []string) (list []doc.Doc) {
 	for _, line := range lines {
 		list = append(list, document(t, line))

@@ -97,6 +97,12 @@ func (s *Sort) Paths() (paths []string, descending []bool) {
 	return paths, descending
 }
 
+// IsPlain reports whether a document has a key, of values of at most so many bytes each.
+func (s *Sort) IsPlain(d doc.Doc, bytes int) bool {
+	values, err := s.keys(nil, nil, d)
+	return err == nil && !slices.ContainsFunc(values, func(v doc.Value) bool { return len(v.Data) > bytes })
+}
+
 // Compare returns -1 if a sorts before b, 0 if neither does, and +1 otherwise. Documents that Keys refuses sort as if
 // their arrays were empty. To sort many documents use Rows, which finds the keys of each only once.
 func (s *Sort) Compare(a, b doc.Doc) int {

@@ -1,11 +1,20 @@
 package plan
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
+)
+
+// Entries are counted in vain where many documents are left, which pages of few documents notice. So at most mostOthers
+// are counted, and othersWanted for each document that is wanted: if so many are left, a walk soon has those.
+const (
+	mostOthers   = 2048
+	othersWanted = 4
 )
 
 // complement finds an index for $type, and for $ne, $nin and $not, where nothing else helps: the entries of a type, and
@@ -15,6 +24,7 @@ func (p *planner) complement(all *conjunction) (best candidate) {
 	some := conjunction{list: all.list[:len(all.list):len(all.list)]}
 	if p.query.Filter != nil {
 		some.negate(p.query.Filter.Tree())
+		some.close(len(all.list))
 	}
 	if len(some.list) == len(all.list) {
 		return best
@@ -23,11 +33,11 @@ func (p *planner) complement(all *conjunction) (best candidate) {
 	if c, ok := p.bestBefore(&some, false); ok {
 		return p.note(c, budget)
 	}
-	most := maxEntries
-	if wanted := p.query.Limit; wanted > 0 && len(p.query.Sort) == 0 && wanted < maxEntries/(4*fewEntries) {
-		most = 4 * fewEntries * int(wanted)
+	most := mostOthers
+	if wanted := p.query.Limit; wanted > 0 && len(p.query.Sort) == 0 && wanted < (mostOthers-fewEntries)/othersWanted {
+		most = fewEntries + othersWanted*int(wanted)
 	}
-	for i := 0; i < len(p.indexes) && p.count != nil; i++ {
+	for i := 0; i < len(p.indexes) && p.count != nil && p.counted < maxCounted; i++ {
 		ix := &p.indexes[i]
 		if ix.Hidden || ix.Wildcard || !some.asksOf(ix.Columns[0].Path) {
 			continue
@@ -82,12 +92,30 @@ func (a *conjunction) outside(n *filter.Node) {
 		return
 	}
 	inner := (&condition{node: n, path: n.Path}).bounds()
-	if len(a.list) >= maxConditions || !inner.exact || inner.missing || len(inner.spans) > maxProduct ||
-		hasNumber(n.Path) {
+	if !inner.exact || inner.missing || hasNumber(n.Path) {
 		return
 	}
-	a.list = append(a.list, &condition{node: &filter.Node{Kind: filter.Not, Path: n.Path}, path: n.Path,
-		spans: between(inner.spans), missing: true, read: true})
+	for _, c := range a.list {
+		if c.node.Kind == filter.Not && c.path == n.Path {
+			if len(c.spans)+len(inner.spans) <= maxProduct {
+				c.spans = append(c.spans, inner.spans...)
+			}
+			return
+		}
+	}
+	if len(a.list) < maxConditions && len(inner.spans) <= maxProduct {
+		a.list = append(a.list, &condition{node: &filter.Node{Kind: filter.Not, Path: n.Path}, path: n.Path,
+			spans: slices.Clone(inner.spans), missing: true, read: true})
+	}
+}
+
+// close turns what documents have no entry of into what they have entries of, in the conditions behind the first.
+func (a *conjunction) close(first int) {
+	for _, c := range a.list[first:] {
+		if c.node.Kind == filter.Not {
+			c.spans = between(unite(c.spans))
+		}
+	}
 }
 
 // ofType adds the bounds of the types that $type asks for. It tests the elements of an array and the array, which has

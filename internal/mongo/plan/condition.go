@@ -12,6 +12,9 @@ import (
 // the filter checks each document.
 const maxConditions = 1000
 
+// maxCompared is the number of comparisons of one path in an $expr that are used.
+const maxCompared = 100
+
 // A condition is what a filter asks of one path, with the bounds that an index on the path can use.
 type condition struct {
 	node   *filter.Node
@@ -101,6 +104,9 @@ func (a *conjunction) compared(n *filter.Node) {
 	}
 	for i, c := range a.list {
 		if c.node.Kind == filter.Expr && c.path == n.Path { // which another conjunction may have, too
+			if len(c.node.Children) >= maxCompared {
+				return
+			}
 			all := append(slices.Clone(c.node.Children), n)
 			a.list[i] = &condition{node: &filter.Node{Kind: filter.Expr, Path: n.Path, Children: all}, path: n.Path}
 			return
@@ -239,7 +245,7 @@ func (a *conjunction) excludesMissing(path string) bool {
 }
 
 // isLarge reports whether an entry may keep only a part of the value, so that different values may have the same entry.
-func isLarge(v doc.Value) bool { return len(v.Data) > maxExact }
+func isLarge(v doc.Value) bool { return len(v.Data) > MaxExact }
 
-// maxExact is a size in bytes. The encoding of a value in an entry is up to about twice as long.
-const maxExact = 400
+// MaxExact is a size in bytes. The encoding of a value in an entry is up to about twice as long.
+const MaxExact = 400

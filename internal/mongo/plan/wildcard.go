@@ -94,7 +94,7 @@ func takes(ix *access.NamedIndex, path string) bool {
 	if root != "" && path != root && !isBelow(path, root) {
 		return false
 	}
-	if hasNumber(path) || firstName(path) == "" || len(path) > maxExact {
+	if hasNumber(path) || firstName(path) == "" || len(path) > MaxExact {
 		return false
 	}
 	listed, exclude := projected(ix)

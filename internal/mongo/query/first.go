@@ -111,6 +111,11 @@ func (x *firstRows) find(
 		if !match {
 			continue
 		}
+		// An entry may have only a part of a long value, so an index does not tell their order. A sort refuses a
+		// document with two arrays that are parallel.
+		if !q.Sort.IsPlain(d.Body, plan.MaxExact) {
+			return false, nil
+		}
 		if err := x.memory.Take(int64(len(d.Body))); err != nil {
 			return false, nil // a sort does not hold more than are wanted
 		}

@@ -111,17 +111,19 @@ func (x *Aggregation) rowsOf(p *PipelineCursor, outermost bool) pipeline.Rows {
 		return rows
 	}
 	return func(yield func(doc.Doc, error) bool) {
-		begun := false
+		begun, failed := false, false
 		for d, err := range rows {
-			if !begun && code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed) {
-				again := *x
-				again.Pipeline = safe
-				again.rowsIn(p, outermost)(yield)
-				return
+			if failed = !begun && code.Is(err, code.QueryExceededMemoryLimitNoDiskUseAllowed); failed {
+				break // and give its memory back
 			}
 			if begun = true; !yield(d, err) {
 				return
 			}
+		}
+		if failed {
+			again := *x
+			again.Pipeline = safe
+			again.rowsIn(p, outermost)(yield)
 		}
 	}
 }

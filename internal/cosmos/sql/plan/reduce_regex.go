@@ -80,7 +80,8 @@ func regexPrefix(pattern string) (prefix, rest string) {
 	if alternates(rest) {
 		return "", pattern
 	}
-	if rest != "" && strings.IndexByte("?*{", rest[0]) >= 0 { // it may occur no time
+	// It may occur no time: a quantifier counts behind comments, too.
+	if rest != "" && strings.IndexByte("?*{", rest[0]) >= 0 || strings.HasPrefix(rest, "(?#") {
 		text = text[:last]
 	}
 	return string(text), rest

@@ -34,6 +34,7 @@ func TestRegexPrefix(t *testing.T) {
 		{"^(?i)ab", ""},
 		{"(?i)^ab", ""},
 		{"^a(?i)b", "a"},
+		{"^ab(?#x)*", "a"},
 		{"^^a", ""},
 		{"^*a", ""},
 		{"^?a", ""},
@@ -53,7 +54,8 @@ func TestRegexPrefix(t *testing.T) {
 // TestRegexPrefixIsCertain holds the prefixes of random patterns against what the patterns match.
 func TestRegexPrefixIsCertain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 8))
-	parts := []string{"a", "b", "a", "b", "é", "?", "*", "+", "{0}", "{0,2}", "|", "(", ")", "(?:", "(?i)", "[", "]",
+	parts := []string{"a", "b", "a", "b", "é", "(?#x)", "?", "*", "+", "{0}", "{0,2}", "|", "(", ")", "(?:",
+		"(?i)", "[", "]",
 		"^", "$", ".", `\`, `\.`, `\|`, "\n", "A"}
 	f, _ := function.Lookup("REGEXMATCH")
 	matches, certain := 0, 0

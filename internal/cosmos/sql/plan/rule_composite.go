@@ -149,9 +149,17 @@ func (b *builder) compositeRange(ordinal, equal int) access.Range {
 		}
 	}
 	b.use(func(c *condition) bool {
-		return c.kind == within && slices.ContainsFunc(columns[:equal+1], func(column access.Column) bool {
+		if c.kind != within {
+			return false
+		}
+		at := slices.IndexFunc(columns[:equal+1], func(column access.Column) bool {
 			return slices.Equal(column.Path, c.leaf.Path)
 		})
+		if at < 0 || at == equal {
+			return at == equal
+		}
+		_, point := b.pointAt(c.leaf.Path) // not a range that may lack the value of the partition
+		return point
 	})
 	return r
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"strings"
 
-	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/cosmos/sql/syntax"
 	"github.com/mayflydb/mayfly/internal/doc"
 )
@@ -27,10 +26,10 @@ func (b *builder) counting() (syntax.Expr, bool) {
 }
 
 // countable reports that a query needs only the number of documents that its filter selects, if indexes tell it. The
-// documents of a partition are sooner read than the entries of a range that most documents are in.
+// documents of a part of the container are sooner read than the entries of a range that most documents are in.
 func (b *builder) countable() bool {
 	arg, ok := b.counting()
-	if _, partition := b.env.Base.(access.Partition); !ok || partition {
+	if !ok || b.env.Base != nil {
 		return false
 	}
 	if v, ok := b.constant(arg); ok {
