@@ -10,12 +10,9 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/filter"
 )
 
-// Entries are counted in vain where many documents are left, which pages of few documents notice. So at most mostOthers
-// are counted, and othersWanted for each document that is wanted: if so many are left, a walk soon has those.
-const (
-	mostOthers   = 2048
-	othersWanted = 4
-)
+// mostOthers is how many entries are counted at most, since that is in vain where many documents are left: pages of few
+// documents notice it. With a limit a few more than are wanted are counted: if so many are left, a walk soon has those.
+const mostOthers = 512
 
 // complement finds an index for $type, and for $ne, $nin and $not, where nothing else helps: the entries of a type, and
 // those that the condition in a negation does not have. Most documents satisfy most such conditions, and then a walk
@@ -34,8 +31,8 @@ func (p *planner) complement(all *conjunction) (best candidate) {
 		return p.note(c, budget)
 	}
 	most := mostOthers
-	if wanted := p.query.Limit; wanted > 0 && len(p.query.Sort) == 0 && wanted < (mostOthers-fewEntries)/othersWanted {
-		most = fewEntries + othersWanted*int(wanted)
+	if wanted := p.query.Limit; wanted > 0 && len(p.query.Sort) == 0 && wanted < mostOthers-fewEntries {
+		most = fewEntries + int(wanted)
 	}
 	for i := 0; i < len(p.indexes) && p.count != nil && p.counted < maxCounted; i++ {
 		ix := &p.indexes[i]
