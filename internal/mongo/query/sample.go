@@ -47,12 +47,14 @@ func (q *Selection) numbered(current func() *session.Operation, numbers []uint64
 		for _, number := range numbers {
 			o := current()
 			v, err := q.enter(o)
-			if err == nil {
-				err = o.Node.Store.Find(o.Context, v, number, func(d access.Document) error {
-					body = append(body[:0], d.Body...)
-					return nil
-				})
+			if err != nil {
+				yield(nil, err)
+				return
 			}
+			err = o.Node.Store.Find(o.Context, v, number, func(d access.Document) error {
+				body = append(body[:0], d.Body...)
+				return nil
+			})
 			if fault.KindOf(err) == fault.NotFound {
 				continue
 			}
