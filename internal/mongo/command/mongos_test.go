@@ -340,20 +340,35 @@ func TestDriverBehindABalancer(t *testing.T) {
 	c := client.Database("test").Collection("c")
 	var done sync.WaitGroup
 	for i := range 20 {
-		done.Go(func() { // so that the pool has connections to both
+		done.Go(func() {
 			if _, err := c.InsertOne(t.Context(), pairs("_id", i, "x", 0)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	done.Wait()
-	readAll(t, c, 20)
-	transact(t, client, 20)
+	// An open cursor keeps its connection, so that with 8 of them the client has all 8 connections of its pool,
+	// which the balancer has sent to both processes.
+	var open []*mongo.Cursor
+	for range 8 {
+		cursor, err := c.Find(t.Context(), bson.D{}, options.Find().SetBatchSize(2))
+		must(t, err)
+		open = append(open, cursor)
+	}
 	for i, d := range list {
-		if d.server.Requests("find") == 0 && d.server.Requests("insert") == 0 {
-			t.Errorf("process %d was never asked", i)
+		if n := d.server.Requests("find"); n != 4 {
+			t.Errorf("process %d answered %d of 8 queries, want 4", i, n)
 		}
 	}
+	for _, cursor := range open {
+		var all []bson.D
+		must(t, cursor.All(t.Context(), &all))
+		if len(all) != 20 {
+			t.Errorf("a cursor gave %d of 20 documents", len(all))
+		}
+	}
+	readAll(t, c, 20)
+	transact(t, client, 20)
 }
 
 // TestBalancedConnectionEnds ends what a client has open at a connection together with that.
