@@ -202,29 +202,33 @@ func (y *yard) swept(c *store.Container, count int) {
 func TestReclaimNow(t *testing.T) { withRanges(t, testReclaimNow) }
 
 func testReclaimNow(t *testing.T, ranges int) {
+	third, more := 1000, 500
+	if testing.Short() { // under the race detector
+		third, more = 100, 50
+	}
 	y := newYard(t, func(y *yard) { y.ranges = ranges })
 	a, b := y.container("a"), y.container("b")
-	y.fill(a, 0, 3000, 0, 5, -1) // a third each: inherits, its own, never
-	y.fill(b, 0, 500, 0)
-	stats := func(documents, backlog int64, lag time.Duration) {
+	y.fill(a, 0, 3*third, 0, 5, -1) // a third each: inherits, its own, never
+	y.fill(b, 0, more, 0)
+	stats := func(documents, backlog int, lag time.Duration) {
 		t.Helper()
 		s, err := y.Stats(ctx)
 		y.ok(err)
-		if s.Documents != documents || s.Backlog != backlog || s.Lag != lag {
+		if s.Documents != int64(documents) || s.Backlog != int64(backlog) || s.Lag != lag {
 			t.Errorf("%+v, want %d reclaimed, %d to reclaim since %v", s, documents, backlog, lag)
 		}
 	}
 	stats(0, 0, 0)
 	y.ok(y.clock.Advance(6 * time.Second))
-	stats(0, 1000, time.Second)
+	stats(0, third, time.Second)
 	y.ok(y.ReclaimNow(ctx))
-	stats(1000, 0, 0)
-	y.swept(a, 2000)
+	stats(third, 0, 0)
+	y.swept(a, 2*third)
 	y.ok(y.clock.Advance(7 * time.Second))
-	stats(1000, 1500, 3*time.Second)
+	stats(third, third+more, 3*time.Second)
 	y.ok(y.ReclaimNow(ctx))
-	stats(2500, 0, 0)
-	y.swept(a, 1000)
+	stats(2*third+more, 0, 0)
+	y.swept(a, third)
 	y.swept(b, 0)
 	if n := y.count(a, 'x') + y.count(b, 'x') + y.count(b, 'i'); n != 0 {
 		t.Errorf("%d deadlines and index entries are left", n)

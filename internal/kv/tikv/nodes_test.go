@@ -307,7 +307,11 @@ func TestNodesPolicyAgainstWriters(t *testing.T) {
 		running.Go(func() { g.write(t, n, fmt.Sprintf("w%d", i), over) })
 		running.Go(func() { g.read(t, n, over) })
 	}
-	for round := range 6 {
+	rounds := 6
+	if testing.Short() {
+		rounds = 2 // each takes a quarter of a minute under the race detector
+	}
+	for round := range rounds {
 		for range each - len(g.next) {
 			g.next <- struct{}{}
 		}
