@@ -23,6 +23,9 @@ type Access struct {
 	// another order than that of the selection, and without positions. After is nil.
 	Unordered bool
 
+	// All says that the documents are read to the last.
+	All bool
+
 	// Merged says that the documents of IndexScans come in one order: that of the columns of their indexes behind those
 	// that are Fixed, which go in the same directions in all of them. Each scan has one interval.
 	Merged bool

@@ -2,8 +2,8 @@ package access
 
 import "github.com/mayflydb/mayfly/internal/doc"
 
-// A Set is a set of documents that index entries name: a *Range, an Intersection or a
-// Union.
+// A Set is a set of documents that index entries name: a *Range, a *Tested, an
+// Intersection or a Union.
 type Set interface{ set() }
 
 // An Intersection is the documents that are in every one of its sets; of no sets, it is
@@ -31,7 +31,19 @@ type Range struct {
 	Low, High *Bound
 }
 
+// A Tested is the documents of a Range of strings for which Test is true. Its Path has no
+// element steps.
+type Tested struct {
+	Range Range
+	Test  Test
+}
+
+// A Test reports whether a string passes. If that cannot be told, it is not certain, and passes
+// is true. The string is valid during the call. Calls follow one another.
+type Test func(text doc.Value) (passes, certain bool)
+
 func (*Range) set()       {}
+func (*Tested) set()      {}
 func (Intersection) set() {}
 func (Union) set()        {}
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/doc"
@@ -45,6 +47,20 @@ func typed(text string) *access.Bound    { return &access.Bound{Value: value(tex
 
 func is(text string, path ...string) access.Set {
 	return &access.Range{Path: at(path...), Low: closedAt(text), High: closedAt(text)}
+}
+
+// passing makes the set of documents with a string at a path that has a part. Of strings that begin with b, this is not
+// certain.
+func passing(part string, path ...string) access.Set {
+	in := access.Range{Path: at(path...), Low: typed(`""`), High: typed(`""`)}
+	return &access.Tested{Range: in, Test: func(v doc.Value) (passes, certain bool) {
+		text, ok := doc.AsString(v)
+		if !ok {
+			panic("a test of another type")
+		}
+		passes = strings.Contains(text, part)
+		return passes, !passes || !strings.HasPrefix(text, "b")
+	}}
 }
 
 func all(sets ...access.Set) access.Set    { return access.Intersection(sets) }
@@ -198,6 +214,12 @@ func (ref reference) inSet(r row, set access.Set) bool {
 	switch set := set.(type) {
 	case *access.Range:
 		return ref.inRange(r, set)
+	case *access.Tested:
+		if v := one(r, set.Range.Path); v.Type == bsoncore.TypeString {
+			passes, _ := set.Test(v)
+			return passes
+		}
+		return false
 	case access.Union:
 		return slices.ContainsFunc(set, member)
 	case access.Intersection:
@@ -206,8 +228,8 @@ func (ref reference) inSet(r row, set access.Set) bool {
 	return true
 }
 
-// selects is the filter that a language has beside an Access.
-func (ref reference) selects(st *catalog.State, r row, a access.Access) bool {
+// inScope reports whether a document is in the part of the container that an access is limited to.
+func (ref reference) inScope(st *catalog.State, r row, a access.Access) bool {
 	var partition []doc.Value
 	for _, path := range st.PartitionPaths() {
 		partition = append(partition, path.Lookup(r.Body))
@@ -224,6 +246,14 @@ func (ref reference) selects(st *catalog.State, r row, a access.Access) bool {
 		if bytes.Compare(epk, scope.Low) < 0 || len(scope.High) > 0 && bytes.Compare(epk, scope.High) >= 0 {
 			return false
 		}
+	}
+	return true
+}
+
+// selects reports whether an access selects a document.
+func (ref reference) selects(st *catalog.State, r row, a access.Access) bool {
+	if !ref.inScope(st, r, a) {
+		return false
 	}
 	switch of := a.Of.(type) {
 	case *access.Lookup:
@@ -333,6 +363,9 @@ func (ref reference) check(w *world, a access.Access, limit int, what string) []
 			w.t.Fatalf("%s: %s comes out of order", what, id)
 		}
 		last = &here
+		if !ref.inScope(st, r, a) {
+			w.t.Fatalf("%s: %s is of another part of the container", what, id)
+		}
 		if !ref.selects(st, r, a) {
 			continue
 		}
@@ -529,6 +562,10 @@ func (p *wanderer) span() access.Range {
 func (p *wanderer) set(depth int) access.Set {
 	n := p.rng.IntN(6)
 	if depth == 0 || n < 3 {
+		if p.rng.IntN(4) == 0 {
+			path := [][]string{{"a"}, {"b"}, {"n", "x"}, {"off"}}[p.rng.IntN(4)]
+			return passing([]string{"", "x", "y", "yz", "a", "b", "\x00", "none"}[p.rng.IntN(8)], path...)
+		}
 		x := p.span()
 		return &x
 	}
@@ -608,6 +645,8 @@ func (p *wanderer) describe(a access.Access) string {
 			return ""
 		case *access.Range:
 			return span(*set)
+		case *access.Tested:
+			return "TEST" + span(set.Range)
 		case access.Union:
 			text, sets = "ANY(", set
 		case access.Intersection:
@@ -671,7 +710,7 @@ func wander(t *testing.T, seed uint64) {
 		p.ends()
 		p.values()
 		limit := 1 + p.rng.IntN(12)
-		a.First = p.rng.IntN(2) * limit
+		a.First, a.All = p.rng.IntN(2)*limit, p.rng.IntN(2) == 0
 		for pages := 0; ; pages++ {
 			page := p.ref.check(p.world, a, limit, p.describe(a))
 			if len(page) < limit {

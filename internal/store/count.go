@@ -166,6 +166,8 @@ func (t *tally) exact(set access.Set) bool {
 		}
 		st, ok := t.entries(set)
 		return ok && st.exact
+	case *access.Tested:
+		return t.exact(&set.Range) // as far as its test is certain
 	case access.Union:
 		return !slices.ContainsFunc(set, inexact)
 	case access.Intersection:
@@ -185,6 +187,9 @@ func (t *tally) count() error {
 	if t.set != nil && t.scope == nil {
 		// Entries of ranges that have each document once are counted as they come. If documents have to be looked at,
 		// those of several ranges are sooner read in the order of their numbers.
+		if x, ok := onlySet(t.set).(*access.Tested); ok {
+			return t.countTested(x)
+		}
 		if ranges := t.disjoint(); len(ranges) == 1 || len(ranges) > 1 && t.alive {
 			for _, x := range ranges {
 				if err := t.countRange(x); err != nil {
@@ -204,15 +209,7 @@ func (t *tally) count() error {
 // disjoint gives the Ranges whose union is the Set, if no document is in two of them or twice in one: their entries
 // need not be put in order. Otherwise it gives nil.
 func (t *tally) disjoint() []*access.Range {
-	set := t.set
-	for {
-		all, ok := set.(access.Intersection)
-		if !ok || len(all) != 1 {
-			break
-		}
-		set = all[0]
-	}
-	switch set := set.(type) {
+	switch set := onlySet(t.set).(type) {
 	case *access.Range:
 		if st, ok := t.entries(set); isStamp(set) || ok && st.once {
 			return []*access.Range{set}
@@ -221,6 +218,17 @@ func (t *tally) disjoint() []*access.Range {
 		return t.disjointUnion(set)
 	}
 	return nil
+}
+
+// onlySet is the set of which an intersection consists, if it is one.
+func onlySet(set access.Set) access.Set {
+	for {
+		all, ok := set.(access.Intersection)
+		if !ok || len(all) != 1 {
+			return set
+		}
+		set = all[0]
+	}
 }
 
 // disjointUnion is disjoint for ranges of one path whose documents have one value each.

@@ -75,6 +75,7 @@ func (w *orderedScan) expect() error {
 	} else {
 		w.based, w.blind, w.probes = false, w.set != nil, w.probeSelected()
 	}
+	w.blind = w.blind || len(w.tests) > 0
 	if whole && w.set != nil && count <= costs.few {
 		w.few = true
 		return nil

@@ -19,6 +19,8 @@ func (r *reading) membership(set access.Set) (m membership, ok bool) {
 	switch set := set.(type) {
 	case *access.Range:
 		return r.inRange(set)
+	case *access.Tested:
+		return r.inTested(set)
 	case access.Union:
 		all, ok := r.memberships(set)
 		return func(number uint64, body doc.Doc) bool {

@@ -22,6 +22,7 @@ type orderedScan struct {
 	among   *sorted // the only numbers to visit, nil for all
 	probes  prober  // tells which numbers not to visit, where among does not; nil if nothing does
 	missing *sorted // of a brief walk: the documents that come first because they have no value, and perhaps others
+	trial   *trial  // tells when to test strings, nil if there is no need
 	few     bool    // among is short enough to sort its documents by value
 	brief   bool    // the walk may fail with access.ErrLong, when nothing is left
 	blind   bool    // documents that are handed out may be outside the set
@@ -43,8 +44,15 @@ func (r *reading) scanOrdered(of *access.Walk) error {
 			return ErrPosition
 		}
 	}
+	w.tests = nil
 	if err := w.narrowDown(); err != nil {
 		return err
+	}
+	if len(w.tests) > 0 && w.among == nil && w.first == 0 {
+		var err error
+		if w.trial, err = w.newTrial(seekReads); err != nil {
+			return err
+		}
 	}
 	if w.stamps {
 		return w.overStamps()
@@ -229,7 +237,7 @@ func (w *orderedScan) stop(number uint64) error {
 		if w.borrowed {
 			w.rank = w.rankOfStamp(w.rank[:0], h)
 		}
-		return w.give(number, h, body)
+		return w.giveTrying(number, h, body)
 	}
 	for _, c := range w.over.columns[:w.shown] {
 		w.values = append(w.values, c.path.Lookup(body))
@@ -238,7 +246,25 @@ func (w *orderedScan) stop(number uint64) error {
 	if w.borrowed {
 		w.rank = w.over.appendForm(append(w.rank[:0], rankPresent), number, body)
 	}
-	return w.give(number, h, body)
+	return w.giveTrying(number, h, body)
+}
+
+// giveTrying is give. If the trial ends, the walk visits the documents that pass from there on.
+func (w *orderedScan) giveTrying(number uint64, h keys.Header, body doc.Doc) error {
+	err := w.give(number, h, body)
+	if err != nil || w.trial == nil || !w.trial.ends(number, body) {
+		return err
+	}
+	w.trial = nil
+	l, err := w.testAll()
+	if err != nil || l == nil {
+		return err
+	}
+	numbers, whole, err := drain(l, 0, costs.alone)
+	if whole {
+		w.among = &sorted{numbers: numbers}
+	}
+	return err
 }
 
 // The first byte of a rank: documents without a value come before those that have an entry.

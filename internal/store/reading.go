@@ -24,6 +24,7 @@ type reading struct {
 	set       access.Set       // narrows of, nil for none
 	after     access.Position
 	first     int             // how many documents the caller needs, 0 if that is not known; see firstscan.go
+	every     bool            // the caller reads all documents
 	skip      *access.Skip    // of entries, nil for none; see newSkipping
 	mean      uint64          // bytes of a document
 	layout    *catalog.State  // its ranges are those of the snapshot
@@ -42,6 +43,10 @@ type reading struct {
 	inside   bool   // narrow is called for a part of a set, of which each part is looked at once: calls are nested
 	based    bool   // the lists of narrow have no documents outside scope
 	from     uint64 // lower numbers do not matter
+
+	tests   []access.Set // what narrow has left out, see tested.go
+	testing bool         // narrow leaves out nothing
+	unsure  bool         // a test was not certain
 
 	stats     *access.Stats
 	uncounted access.Stats // takes the stats when the caller wants none
@@ -69,7 +74,7 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 
 // prepare finds out what a reading needs, before it takes its snapshot.
 func (s *Store) prepare(ctx context.Context, v catalog.View, a access.Access) *reading {
-	r := &reading{ctx: ctx, s: s, v: v, layout: v.State, of: a.Of, after: a.After, first: a.First,
+	r := &reading{ctx: ctx, s: s, v: v, layout: v.State, of: a.Of, after: a.After, first: a.First, every: a.All,
 		collected: costs.collected, stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted
@@ -373,17 +378,23 @@ func (r *reading) give(number uint64, h keys.Header, body doc.Doc) error {
 // visit hands out the documents of a list, in order of creation.
 func (r *reading) visit(l list) error {
 	return r.visitList(l, r.from, func(_ []byte, number uint64) error {
-		h, body, alive, err := r.record(number)
-		// A set may have named too many documents, for instance those of other partitions.
-		if err != nil || !alive || !r.selected(body) {
-			return err
-		}
-		r.position = access.NumberPosition(r.position[:0], number)
-		if r.borrowed {
-			r.rank = keys.AppendNumber(r.rank[:0], number)
-		}
-		return r.give(number, h, body)
+		_, err := r.giveNumber(number)
+		return err
 	})
+}
+
+// giveNumber hands out the document with a number, if it is alive and selected, and returns its body.
+func (r *reading) giveNumber(number uint64) (doc.Doc, error) {
+	h, body, alive, err := r.record(number)
+	// A set may have named too many documents, for instance those of other partitions.
+	if err != nil || !alive || !r.selected(body) {
+		return nil, err
+	}
+	r.position = access.NumberPosition(r.position[:0], number)
+	if r.borrowed {
+		r.rank = keys.AppendNumber(r.rank[:0], number)
+	}
+	return body, r.give(number, h, body)
 }
 
 // visitList calls visit for the numbers of a list that are n or above.

@@ -93,9 +93,13 @@ func (r *reading) inNumbersOfRange() error {
 	if r.passed() {
 		return nil
 	}
+	r.tests = nil
 	l, err := r.choose()
 	if err != nil {
 		return err
+	}
+	if len(r.tests) > 0 {
+		return r.visitTesting(l)
 	}
 	return r.visit(l)
 }

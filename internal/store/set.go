@@ -20,6 +20,8 @@ type costLimits struct {
 	probed int
 	// perNumber is how many entries may be looked at to save loading one document.
 	perNumber int
+	// perTested is how many strings of entries can be tested in the time of reading one of all documents.
+	perTested int
 	// collected bounds the entries that are collected in addition to a long list.
 	collected int
 	// Without another list, as many entries are collected as the aloneShare-th part of the
@@ -44,7 +46,8 @@ type costLimits struct {
 
 // costs is changed by tests only.
 var costs = costLimits{
-	few: 256, probed: 2_048, perNumber: 16, collected: 32_768, aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
+	few: 256, probed: 2_048, perNumber: 16, perTested: 4, collected: 32_768,
+	aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
 	seekBytes: 3 << 10, merged: 8, filter: 4_096, first: 65_536, absences: 16, absent: 4_096,
 	tabled: 64, columns: 3,
 }
@@ -72,6 +75,12 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 	lists, rest, err := r.split(sets)
 	if err != nil {
 		return nil, err
+	}
+	var tests []access.Set
+	if !r.testing {
+		if rest, tests = untested(rest); !r.inside {
+			r.tests = tests
+		}
 	}
 	// The postings of one partition are a list as they are stored.
 	if base && r.whole {
@@ -117,6 +126,11 @@ func (r *reading) narrow(sets []access.Set, base bool, limit int) (list, error) 
 		}
 	}
 	// A count cannot check documents afterwards, so every set must be exact.
+	if r.strict && len(tests) > 0 {
+		if lists, rest, err = r.collectTests(lists, rest, tests); err != nil {
+			return nil, err
+		}
+	}
 	if r.strict && len(rest) > 0 {
 		if r.inside {
 			return nil, errInexact
@@ -216,6 +230,7 @@ func (r *reading) checked(lists intersection, sets []access.Set) (list, error) {
 		return nil, cmp.Or(err, errInexact)
 	}
 	numbers := some[:0:0]
+	r.unsure = false
 	ahead := r.lookAhead(func(_ []byte, number uint64) error {
 		_, body, _, err := r.record(number)
 		if err != nil || body == nil {
@@ -231,6 +246,9 @@ func (r *reading) checked(lists intersection, sets []access.Set) (list, error) {
 	})
 	if err := r.seeAll(ahead, some); err != nil {
 		return nil, err
+	}
+	if r.unsure {
+		return nil, errInexact
 	}
 	return &sorted{numbers: numbers}, nil
 }
@@ -310,6 +328,8 @@ func (c *collector) add(set access.Set) (ok bool, err error) {
 	switch set := set.(type) {
 	case *access.Range:
 		return c.addRange(set)
+	case *access.Tested:
+		return c.addTested(set)
 	case access.Union:
 		for _, one := range set {
 			if ok, err = c.add(one); err != nil || !ok {
@@ -393,7 +413,7 @@ func (c *collector) takeFrom(
 		if err := r.tick(); err != nil {
 			return false, err
 		}
-		if c.left--; c.left < 0 {
+		if c.left--; c.left < 0 || len(c.numbers) > costs.alone {
 			return false, nil
 		}
 		number, ok, err := lead(it)

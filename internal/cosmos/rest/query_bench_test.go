@@ -133,6 +133,8 @@ func benchQueries(n int) []benchQuery {
 		{"greatest", `SELECT VALUE MAX(c.score) FROM c`, n, 1},
 		{"distinct", `SELECT DISTINCT VALUE c.kind FROM c`, n, 10},
 		{"group", `SELECT c.kind, COUNT(1) AS n, SUM(c.amount) AS total FROM c GROUP BY c.kind`, n, 10},
+		{"end of a string", `SELECT c.score FROM c WHERE ENDSWITH(c.pk, CONCAT("r-", ToString(@v)))`, n / 100, 100},
+		{"count of a part", `SELECT VALUE COUNT(1) FROM c WHERE CONTAINS(c.address.street, "7 Main")`, n, 1},
 		{"unindexed filter", `SELECT c.pk FROM c WHERE c.note = CONCAT("note ", ToString(@v))`, n / 10, 10},
 	}
 }

@@ -50,7 +50,7 @@ func wrongArguments(x *syntax.Call, name string, least, most int) error {
 
 // site compiles one call of a built-in function.
 func (c *compiler) site(fn *function.Function, args []node) eval {
-	call := &function.Call{Now: c.now, Meter: &c.meter}
+	call := &function.Call{Now: c.now, Meter: c.meter}
 	c.calls = append(c.calls, call)
 	gets := make([]eval, len(args))
 	for i, a := range args {

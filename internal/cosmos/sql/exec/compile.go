@@ -17,8 +17,8 @@ type compiler struct {
 	parameters map[string]doc.Value
 	now        time.Time
 	function   func(name string) (func(args []doc.Value) (doc.Value, error), error)
-	meter      function.Meter // uses Environment.Stop, then Limit.Stop once a page begins
-	nodes      int            // number of compiled expressions
+	meter      *function.Meter // uses Environment.Stop, then Limit.Stop once a page begins
+	nodes      int             // number of compiled expressions
 
 	slots int
 	// into collects the aggregates of the SELECT that is being compiled. It is nil where aggregates are not allowed.
@@ -203,7 +203,7 @@ func (c *compiler) fold(n node, on ...node) node {
 
 // frame is the frame for constants.
 func (c *compiler) frame() *frame {
-	c.folding.meter = &c.meter
+	c.folding.meter = c.meter
 	return &c.folding
 }
 

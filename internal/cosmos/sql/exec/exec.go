@@ -74,7 +74,7 @@ func Constants(env Environment) func(syntax.Expr) (v doc.Value, ok bool) {
 // keep memory.
 func (q *Query) Release() (again bool) {
 	c := q.compiler
-	c.function, c.meter = nil, function.Meter{}
+	c.function, *c.meter = nil, function.Meter{}
 	return len(c.calls) == 0 && !c.user
 }
 

@@ -34,7 +34,10 @@ func (q *Query) Blocking() bool { return q.mode != modeStream || q.inner != nil 
 // prepare implements Prepare.
 func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	out := &Query{compiler: newCompiler(env), schema: env.Schema}
-	penv := plan.Environment{Schema: env.Schema, Base: env.Base, NoIndex: env.NoIndex, Constant: Constants(env)}
+	tests := newCompiler(env)
+	tests.meter = out.compiler.meter
+	penv := plan.Environment{Schema: env.Schema, Base: env.Base, NoIndex: env.NoIndex, Constant: Constants(env),
+		Test: tests.textTest}
 	if resume != nil {
 		t, err := decodeToken(resume, q.OrderBy)
 		if err != nil {
@@ -82,7 +85,7 @@ func (env *Environment) orStopped(err error) error {
 
 func newCompiler(env Environment) *compiler {
 	return &compiler{parameters: env.Parameters, now: env.Now, function: env.Function,
-		meter: function.Meter{Stop: env.Stop}}
+		meter: &function.Meter{Stop: env.Stop}}
 }
 
 // constant computes an expression that does not depend on a document.
@@ -277,5 +280,5 @@ func (q *Query) match(ctx context.Context, d *access.Document, system doc.Doc) (
 
 // frame is a new frame for the query.
 func (q *Query) frame(source Source) *frame {
-	return &frame{meter: &q.compiler.meter, source: source, slots: make([]doc.Value, q.compiler.slots)}
+	return &frame{meter: q.compiler.meter, source: source, slots: make([]doc.Value, q.compiler.slots)}
 }

@@ -160,7 +160,7 @@ func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 		if r.ahead > 0 {
 			a = access.Access{Of: r.plan.Shortcut, First: r.ahead}
 		}
-		a.After, a.Unordered = after, r.unordered()
+		a.After, a.Unordered, a.All = after, r.unordered(), r.mode != modeStream && r.ahead == 0
 		m := &r.page.Metrics
 		if r.passesOver(after) {
 			a.Skip = &access.Skip{Left: &r.token.skip}

@@ -333,6 +333,14 @@ func (s *sliceSource) inSet(d *access.Document, set access.Set) bool {
 	switch set := set.(type) {
 	case *access.Range:
 		return s.inRange(d, set)
+	case *access.Tested:
+		return slices.ContainsFunc(s.values(d, set.Range.Path), func(v doc.Value) bool {
+			passes := v.Type == bsoncore.TypeString
+			if passes {
+				passes, _ = set.Test(v)
+			}
+			return passes
+		})
 	case access.Intersection:
 		return !slices.ContainsFunc(set, func(x access.Set) bool { return !in(x) })
 	case access.Union:

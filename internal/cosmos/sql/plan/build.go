@@ -91,11 +91,11 @@ func (b *builder) scans(rule string) bool {
 func (b *builder) read() {
 	c := unknown
 	if b.countable() {
-		r := reducer{resolver: b.resolver, left: maxReduced, counts: true}
+		r := reducer{resolver: b.resolver, test: b.env.Test, left: maxReduced, counts: true}
 		c = r.rows(b.query)
 	}
 	if !c.exact {
-		r := reducer{resolver: b.resolver, left: maxReduced}
+		r := reducer{resolver: b.resolver, test: b.env.Test, left: maxReduced}
 		c = r.rows(b.query)
 	}
 	b.exact = c.exact

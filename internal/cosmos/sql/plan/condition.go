@@ -19,7 +19,8 @@ const maxTogether = 256
 type condition struct {
 	kind  conditionKind
 	leaf  access.Range // for within; without Composite
-	parts []condition  // for all and anyOf, which never contain their own kind
+	test  *access.Tested
+	parts []condition // for all and anyOf, which never contain their own kind
 
 	// exact reports that no other document satisfies it.
 	exact bool
@@ -31,6 +32,7 @@ const (
 	everything conditionKind = iota // if it is not exact, nothing is known
 	nothing
 	within
+	tested
 	all
 	anyOf
 )
@@ -282,6 +284,19 @@ func (c *condition) selective() bool {
 	return false
 }
 
+// needsTest reports that no part of the condition is told without a test of strings.
+func (c *condition) needsTest() bool {
+	switch c.kind {
+	case tested:
+		return true
+	case anyOf:
+		return slices.ContainsFunc(c.parts, func(c condition) bool { return c.needsTest() })
+	case all:
+		return !slices.ContainsFunc(c.parts, func(c condition) bool { return !c.needsTest() })
+	}
+	return false
+}
+
 // set converts the condition for the store.
 func (c *condition) set() access.Set {
 	switch c.kind {
@@ -289,6 +304,8 @@ func (c *condition) set() access.Set {
 		return access.Intersection(sets(c.parts))
 	case anyOf:
 		return access.Union(sets(c.parts))
+	case tested:
+		return c.test
 	}
 	return &c.leaf
 }

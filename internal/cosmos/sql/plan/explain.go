@@ -152,6 +152,8 @@ func (x *explainer) set(s access.Set) string {
 	switch s := s.(type) {
 	case *access.Range:
 		return x.ranged(s)
+	case *access.Tested:
+		return x.ranged(&s.Range) + " that passes"
 	case access.Intersection:
 		return x.joined(s, " and ")
 	case access.Union:

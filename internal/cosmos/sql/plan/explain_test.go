@@ -194,6 +194,14 @@ func literal(l *syntax.Literal) doc.Value {
 func (s *setting) environment() Environment {
 	env := s.env
 	env.Constant = s.constant
+	env.Test = func(e syntax.Expr, want bool) access.Test {
+		return func(v doc.Value) (passes, certain bool) {
+			if v.Type != bsoncore.TypeString {
+				panic("not a string")
+			}
+			return (&truth{s, v}).of(e, nil) == truthOf(want), true
+		}
+	}
 	env.Schema.Indexed = func(p access.Path) bool {
 		return !slices.ContainsFunc(s.excluded, func(x access.Path) bool {
 			return len(x) <= len(p) && slices.Equal(x, p[:len(x)])

@@ -21,6 +21,10 @@ type Environment struct {
 	// functions of these. ok is false for all others.
 	Constant func(syntax.Expr) (v doc.Value, ok bool)
 
+	// Test makes a function that reports whether e, which depends on the Name TextName alone, is true (or with want
+	// false, is false) for a string of that name, and whether that is certain. It is nil if e cannot be tested so.
+	Test func(e syntax.Expr, want bool) access.Test
+
 	// NoIndex plans a scan of Base instead of using indexes, in creation order or sorted. The rows are the same, and
 	// in the same order if the query has one.
 	NoIndex bool
@@ -28,6 +32,9 @@ type Environment struct {
 	// Resume, if not nil, is the order of the previous page, so that its position is valid for this one.
 	Resume *Order
 }
+
+// TextName is the name of the string that a test is about, see Environment.Test.
+const TextName = "text"
 
 // A Plan describes how a query is answered.
 type Plan struct {

@@ -14,6 +14,8 @@ import (
 // is not true it need not be false.
 type reducer struct {
 	resolver
+	test func(e syntax.Expr, want bool) access.Test // Environment.Test; may be nil
+
 	left   int  // number of expressions and values that may still be examined
 	counts bool // documents are only counted, so a range may have most of them
 }
@@ -33,6 +35,15 @@ func (r *reducer) reduce(e syntax.Expr, want bool, s *scope) condition {
 	if r.spend(1) {
 		return unknown
 	}
+	c := r.ranges(e, want, s)
+	if c.kind == everything && !c.exact {
+		return r.tested(e, want, s)
+	}
+	return c
+}
+
+// ranges is reduce to conditions on ranges of values.
+func (r *reducer) ranges(e syntax.Expr, want bool, s *scope) condition {
 	switch x := e.(type) {
 	case *syntax.Unary:
 		if x.Op == syntax.Not {

@@ -51,6 +51,10 @@ func (b *builder) served(c condition) condition {
 		if !isStamp(c.leaf.Path) && b.indexed(c.leaf.Path) {
 			return c
 		}
+	case tested:
+		if b.indexed(c.test.Range.Path) {
+			return c
+		}
 	case all, anyOf:
 		parts, changed := make([]condition, len(c.parts)), false
 		for i, part := range c.parts {
@@ -78,6 +82,8 @@ func sameCondition(a, b *condition) bool {
 		return a.exact == b.exact
 	case within:
 		return slices.Equal(a.leaf.Path, b.leaf.Path) && a.leaf.Low == b.leaf.Low && a.leaf.High == b.leaf.High
+	case tested:
+		return a.test == b.test
 	}
 	return len(a.parts) == len(b.parts) && &a.parts[0] == &b.parts[0]
 }

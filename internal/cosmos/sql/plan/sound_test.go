@@ -50,7 +50,7 @@ func TestSound(t *testing.T) {
 			selected++
 		}
 		for _, d := range docs {
-			want := (&truth{s}).of(q.Where, d) == 1
+			want := (&truth{s: s}).of(q.Where, d) == 1
 			got := !p.Nothing && chosen(s, p.Access, d)
 			if want && !got || p.Exact && want != got {
 				t.Fatalf("%s\n%s\nholds %v, selected %v, for %s", text, p.Explain(), want, got, doc.AppendJSON(nil, d))
@@ -119,7 +119,9 @@ func randomFilter(rng *rand.Rand, depth int) string {
 		return "(" + a + " OR " + b + ")"
 	}
 	path, v, w := randomPath(rng), randomOperand(rng), randomOperand(rng)
-	switch rng.IntN(14) {
+	switch rng.IntN(16) {
+	case 13, 14:
+		return randomTextFilter(rng, path, v)
 	case 0, 1:
 		return path + " = " + v
 	case 2:
@@ -148,8 +150,30 @@ func randomFilter(rng *rand.Rand, depth int) string {
 	return "c.a = c.b"
 }
 
+// randomTextFilter is a condition on what a function makes of a string.
+func randomTextFilter(rng *rand.Rand, path, v string) string {
+	text := []string{`"x"`, `"Y"`, `"xy"`, `""`, v}[rng.IntN(5)]
+	of := []string{path, "LOWER(" + path + ")", "REVERSE(TRIM(" + path + "))", "TOSTRING(" + path + ")",
+		"c.a"}[rng.IntN(5)]
+	switch rng.IntN(5) {
+	case 0:
+		return []string{"CONTAINS", "ENDSWITH", "STARTSWITH", "STRINGEQUALS", "CONTAINS_ANY_CI"}[rng.IntN(5)] +
+			"(" + of + ", " + text + []string{")", ", true)", ", c.b)"}[rng.IntN(3)]
+	case 1:
+		return "UPPER(" + of + ") " + []string{"=", "!=", "<", ">="}[rng.IntN(4)] + " " + text
+	case 2:
+		return text + " <= RIGHT(" + of + ", 1)"
+	case 3:
+		return "LENGTH(" + of + ")" + []string{"", " NOT"}[rng.IntN(2)] + " BETWEEN 1 AND 1"
+	}
+	return "REPLACE(" + of + `, "x", "z")` + []string{"", " NOT"}[rng.IntN(2)] + " IN (" + text + `, "zy", undefined)`
+}
+
 // A truth evaluates filters slowly: 1 is true, 0 false, -1 undefined.
-type truth struct{ s *setting }
+type truth struct {
+	s    *setting
+	text doc.Value // TextName
+}
 
 func (x *truth) of(e syntax.Expr, d doc.Doc) int {
 	switch e := e.(type) {
@@ -254,6 +278,9 @@ func truthOf(b bool) int {
 func (x *truth) value(e syntax.Expr, d doc.Doc) doc.Value {
 	switch e := e.(type) {
 	case *syntax.Name:
+		if e.Name == TextName {
+			return x.text
+		}
 		return doc.Object(d)
 	case *syntax.Member:
 		if of, ok := doc.AsDoc(x.value(e.Of, d)); ok {
@@ -307,6 +334,13 @@ func inSet(s *setting, set access.Set, d doc.Doc) bool {
 	switch set := set.(type) {
 	case *access.Range:
 		return ranged2(s, set, d)
+	case *access.Tested:
+		at := valuesAt(doc.Object(d), set.Range.Path)
+		if len(at) == 0 || !ranged2(s, &set.Range, d) {
+			return false
+		}
+		passes, _ := set.Test(at[0])
+		return passes
 	case access.Intersection:
 		return !slices.ContainsFunc(set, func(part access.Set) bool { return !in(part) })
 	case access.Union:

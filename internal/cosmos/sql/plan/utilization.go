@@ -58,8 +58,11 @@ func appendNew(list []string, path access.Path) []string {
 
 // usedSingle records the paths of a set.
 func (b *builder) usedSingle(c condition) {
-	if c.kind == within {
+	switch c.kind {
+	case within:
 		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, c.leaf.Path)
+	case tested:
+		b.plan.Indexes.UsedSingle = appendNew(b.plan.Indexes.UsedSingle, c.test.Range.Path)
 	}
 	for _, part := range c.parts {
 		b.usedSingle(part)
@@ -93,6 +96,9 @@ func (b *builder) missing(c condition) {
 	looked := b.looksUp() && isID(c.leaf.Path)
 	if c.kind == within && !isStamp(c.leaf.Path) && !b.indexed(c.leaf.Path) && !b.inKey(c.leaf.Path) && !looked {
 		b.plan.Indexes.WantedSingle = appendNew(b.plan.Indexes.WantedSingle, c.leaf.Path)
+	}
+	if c.kind == tested && !b.indexed(c.test.Range.Path) {
+		b.plan.Indexes.WantedSingle = appendNew(b.plan.Indexes.WantedSingle, c.test.Range.Path)
 	}
 	for _, part := range c.parts {
 		b.missing(part)
