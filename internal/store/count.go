@@ -48,7 +48,7 @@ func (s *Store) Count(ctx context.Context, v catalog.View, a access.Access) (n u
 		return 0, false, err
 	}
 	defer t.close()
-	if t.set != nil && !t.exact(t.set) {
+	if t.set != nil && (!t.exact(t.set) || walksOf(t.set) > costs.perTested) {
 		return 0, false, nil
 	}
 	if err = t.countAll(); err == errInexact {

@@ -58,11 +58,29 @@ func needsTest(set access.Set) bool {
 	return false
 }
 
+// walksOf is the number of walks over all strings of a path that a set takes.
+func walksOf(set access.Set) (n int) {
+	switch set := set.(type) {
+	case *access.Tested:
+		return 1
+	case access.Union:
+		for _, one := range set {
+			n += walksOf(one)
+		}
+	case access.Intersection:
+		for _, one := range set {
+			n += walksOf(one)
+		}
+	}
+	return n
+}
+
 // A trial tells when to test the strings of all documents.
 type trial struct {
 	in           membership // of the tests that were left out
 	seen, passed float64
 	all, wanted  float64 // documents of the range, and of those that pass
+	strings      float64 // that have to be tested
 	each         float64 // the cost of a document; that of reading one of all is 1
 }
 
@@ -74,6 +92,7 @@ func (r *reading) newTrial(each float64) (*trial, error) {
 	}
 	counter, err := counterOf(r.ctx, r.snapshot, r.rng)
 	t := &trial{in: in, all: float64(counter.Documents), wanted: pageRows, each: each}
+	t.strings = t.all * float64(walksOf(access.Intersection(r.tests)))
 	if r.every {
 		t.wanted = t.all
 	}
@@ -90,7 +109,7 @@ func (t *trial) ends(number uint64, body doc.Doc) bool {
 	share := (t.passed + 1) / t.seen
 	left := max(t.wanted-t.passed, 1)
 	read := min(left/share, t.all-t.seen) * t.each
-	test := t.all/float64(costs.perTested) + seekReads*min(left, share*(t.all-t.seen))
+	test := t.strings/float64(costs.perTested) + seekReads*min(left, share*(t.all-t.seen))
 	return t.seen >= float64(costs.few) && test < read
 }
 

@@ -175,6 +175,12 @@ func TestCountOfLongStrings(t *testing.T) {
 	ref.count(w, only(set), true, "few long strings")
 	ref.check(w, only(set), -1, "few long strings")
 	ref.count(w, only(all(set, passing("x", "text"))), false, "two tests")
+	many := only(some(passing("end", "text"), passing("x", "b"), passing("x", "c"), passing("x", "d"),
+		passing("x", "e"))) // five walks over all strings
+	if n, ok, err := w.store.Count(context.Background(), w.view(), many); ok || err != nil {
+		t.Errorf("many tests: %d, %v", n, err)
+	}
+	ref.check(w, many, -1, "many tests")
 	_, err := w.write(w.put(store.Create, "p", "more", fmt.Sprintf(`"text":"%s"`, strings.Repeat("y", 300))))
 	w.ok(err)
 	if n, ok, err := w.store.Count(context.Background(), w.view(), only(set)); ok || err != nil {

@@ -34,10 +34,8 @@ func (q *Query) Blocking() bool { return q.mode != modeStream || q.inner != nil 
 // prepare implements Prepare.
 func prepare(q *syntax.Query, env Environment, resume []byte) (*Query, error) {
 	out := &Query{compiler: newCompiler(env), schema: env.Schema}
-	tests := newCompiler(env)
-	tests.meter = out.compiler.meter
 	penv := plan.Environment{Schema: env.Schema, Base: env.Base, NoIndex: env.NoIndex, Constant: Constants(env),
-		Test: tests.textTest}
+		Test: newTexts(env, out.compiler).test}
 	if resume != nil {
 		t, err := decodeToken(resume, q.OrderBy)
 		if err != nil {

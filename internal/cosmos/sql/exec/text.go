@@ -7,23 +7,34 @@ import (
 	"github.com/mayflydb/mayfly/internal/doc"
 )
 
-// textTest is plan.Environment.Test. Compiling counts as work of the query, and so does each test. If the query must
-// stop, nothing is certain, and it ends with the first document.
-func (c *compiler) textTest(e syntax.Expr, want bool) access.Test {
-	slot := c.slot()
-	n, err := c.expr(e, &scope{names: []binding{{name: plan.TextName, slot: slot}}})
+// A texts makes the tests of plan.Environment. Tests follow one another, so they share a frame, whose only slot is the
+// text: their expressions have no aliases of their own.
+type texts struct {
+	compiler
+	frame frame
+	scope scope
+}
+
+// newTexts makes the tests of a query, whose meter they use: compiling counts as work, and so does each test.
+func newTexts(env Environment, of *compiler) *texts {
+	t := &texts{compiler: *newCompiler(env)}
+	t.meter = of.meter
+	t.scope.names = []binding{{name: plan.TextName, slot: t.slot()}}
+	t.frame.meter, t.frame.slots = of.meter, make([]doc.Value, 1)
+	return t
+}
+
+// test is plan.Environment.Test. If the query must stop, nothing is certain, and it ends with the first document.
+func (t *texts) test(e syntax.Expr, want bool) access.Test {
+	n, err := t.expr(e, &t.scope)
 	if err != nil {
 		return nil
 	}
-	holds, wanted := n.truth(), triOf(want)
-	f := &frame{meter: c.meter}
+	f, holds, wanted := &t.frame, n.truth(), triOf(want)
 	return func(text doc.Value) (passes, certain bool) {
-		if f.slots == nil {
-			f.slots = make([]doc.Value, c.slots)
-		}
 		f.err = nil
 		f.reset()
-		f.slots[slot] = text
+		f.slots[0] = text
 		if passes = f.work(rowUnits) && holds(f) == wanted; f.err != nil {
 			return true, false
 		}

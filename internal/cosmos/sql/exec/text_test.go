@@ -47,6 +47,9 @@ func TestConditionsOnStrings(t *testing.T) {
 		{`CONTAINS(c.name, undefined)`, 0},
 		{`CONTAINS(c.o.text, "1")`, 4},
 		{`CONTAINS(c.name, "nn") OR ENDSWITH(c.o.text, "11")`, 2},
+		{`CONTAINS(c.name, "nn") OR CONTAINS(c.name, "rnd") OR LOWER(c.name) = "anna"`, 3},
+		{`CONTAINS(c.name, "n") AND NOT CONTAINS(c.name, "nn") AND LENGTH(c.name) > 4`, 2},
+		{`NOT (CONTAINS(c.name, "nn") OR LOWER(c.name) = "anna" OR c.name LIKE "%s")`, 5},
 		{`CONTAINS(c.name, "nn") OR c.n = 4`, 2},
 		{`CONTAINS(c.name, "n") AND c.n > 1 AND ENDSWITH(c.o.text, "3")`, 1},
 		// These depend on something else, too, or may be true of what is no string.

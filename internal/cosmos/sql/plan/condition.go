@@ -99,7 +99,58 @@ func conjoin(parts []condition, c condition) []condition {
 			}
 		}
 	}
+	if c.kind == tested {
+		for i := range parts {
+			if parts[i].kind == tested && slices.Equal(parts[i].test.Range.Path, c.test.Range.Path) {
+				parts[i].test = passing([]*access.Tested{parts[i].test, c.test}, false)
+				return parts
+			}
+		}
+	}
 	return append(parts, c)
+}
+
+// uniteTests makes one test of those of strings at the same path, of which one has to pass: each test is a walk over
+// all strings.
+func uniteTests(parts []condition) []condition {
+	var tests [][]*access.Tested // of each path
+	rest := parts[:0]
+	for _, c := range parts {
+		if c.kind != tested {
+			rest = append(rest, c)
+			continue
+		}
+		at := slices.IndexFunc(tests, func(same []*access.Tested) bool {
+			return slices.Equal(same[0].Range.Path, c.test.Range.Path)
+		})
+		if at < 0 {
+			at, tests = len(tests), append(tests, nil)
+		}
+		tests[at] = append(tests[at], c.test)
+	}
+	for _, same := range tests {
+		one := same[0]
+		if len(same) > 1 {
+			one = passing(same, true)
+		}
+		rest = append(rest, condition{kind: tested, test: one, exact: true})
+	}
+	return rest
+}
+
+// passing is the documents with a string that passes one of several tests, or all of them.
+func passing(tests []*access.Tested, one bool) *access.Tested {
+	return &access.Tested{Range: tests[0].Range, Test: func(text doc.Value) (passes, certain bool) {
+		certain = true
+		for _, t := range tests {
+			passed, sure := t.Test(text)
+			if sure && passed == one {
+				return passed, true
+			}
+			certain = certain && sure
+		}
+		return !one || !certain, certain
+	}}
 }
 
 // either is the disjunction of conditions.
@@ -125,6 +176,7 @@ func either(conditions ...condition) condition {
 			return unknown
 		}
 	}
+	out.parts = uniteTests(out.parts)
 	switch {
 	case open:
 		return unknown
