@@ -49,8 +49,9 @@ func (r *reading) scanOrdered(of *access.Walk) error {
 		return err
 	}
 	if len(w.tests) > 0 && w.among == nil && w.first == 0 {
-		var err error
-		if w.trial, err = w.newTrial(seekReads); err != nil {
+		x, err := &of.Range, error(nil)
+		part := x.Low != nil || x.High != nil || len(x.Equal) > 0
+		if w.trial, err = w.newTrial(seekReads, part); err != nil {
 			return err
 		}
 	}

@@ -81,11 +81,13 @@ type trial struct {
 	seen, passed float64
 	all, wanted  float64 // documents of the range, and of those that pass
 	strings      float64 // that have to be tested
+	least        float64 // documents that are read before
 	each         float64 // the cost of a document; that of reading one of all is 1
 }
 
-// newTrial begins a trial. It is nil if a document does not tell whether it passes.
-func (r *reading) newTrial(each float64) (*trial, error) {
+// newTrial begins a trial. It is nil if a document does not tell whether it passes. In a part of the documents, which
+// may be small, it lasts until these have cost as much as the tests.
+func (r *reading) newTrial(each float64, part bool) (*trial, error) {
 	in, ok := r.membership(access.Intersection(r.tests))
 	if !ok {
 		return nil, nil
@@ -95,6 +97,9 @@ func (r *reading) newTrial(each float64) (*trial, error) {
 	t.strings = t.all * float64(walksOf(access.Intersection(r.tests)))
 	if r.every {
 		t.wanted = t.all
+	}
+	if t.least = float64(costs.few); part {
+		t.least = max(t.least, t.strings/float64(costs.perTested)/each)
 	}
 	return t, err
 }
@@ -107,10 +112,13 @@ func (t *trial) ends(number uint64, body doc.Doc) bool {
 		t.passed++
 	}
 	share := (t.passed + 1) / t.seen
-	left := max(t.wanted-t.passed, 1)
+	left := t.wanted - t.passed
+	if left <= 0 {
+		left = pageRows // the page is longer
+	}
 	read := min(left/share, t.all-t.seen) * t.each
 	test := t.strings/float64(costs.perTested) + seekReads*min(left, share*(t.all-t.seen))
-	return t.seen >= float64(costs.few) && test < read
+	return t.seen >= t.least && test < read
 }
 
 // testAll lists the numbers, from r.from on, of the documents that pass. It is nil if they are too many.
@@ -153,7 +161,7 @@ func (r *reading) collectTests(
 
 // visitTesting is visit for a list that was made without tests.
 func (r *reading) visitTesting(l list) error {
-	t, err := r.newTrial(1)
+	t, err := r.newTrial(1, false)
 	if err != nil {
 		return err
 	}

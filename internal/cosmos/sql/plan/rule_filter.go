@@ -43,6 +43,18 @@ func (b *builder) usable() []condition {
 	return list
 }
 
+// untested are the usable parts that need no test of strings, and the others.
+func (b *builder) untested() (usable, tests []condition) {
+	for _, c := range b.usable() {
+		if c.needsTest() {
+			tests = append(tests, c)
+		} else {
+			usable = append(usable, c)
+		}
+	}
+	return usable, tests
+}
+
 // served is the part of a condition that a set of index ranges can check. Stamps are only in the change feed, which a
 // set cannot use. It returns c itself if that is all of it.
 func (b *builder) served(c condition) condition {
@@ -88,14 +100,17 @@ func sameCondition(a, b *condition) bool {
 	return len(a.parts) == len(b.parts) && &a.parts[0] == &b.parts[0]
 }
 
-// rangeWalk reads a range in the order of its values if it is the only condition that indexes can check. The rows
-// need no order, and no other access is cheaper. For the stamp it walks the change feed, unless other indexes can be
-// used.
+// rangeWalk reads a range in the order of its values if it is the only condition that indexes can check, but for tests
+// of strings, unless indexes then tell a count. The rows need no order, and no other access is cheaper. For the stamp
+// it walks the change feed, unless other indexes can be used.
 func (b *builder) rangeWalk() bool {
 	if b.chosen() || b.ordered() || b.in() != nil || b.env.Resume != nil {
 		return false
 	}
-	usable := b.usable()
+	usable, tests := b.untested()
+	if len(tests) > 0 && b.exact && b.countable() && len(usable)+len(tests) == len(b.parts) {
+		return false
+	}
 	if len(usable) == 0 {
 		for _, c := range b.parts {
 			if c.kind == within && isStamp(c.leaf.Path) {

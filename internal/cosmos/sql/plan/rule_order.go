@@ -83,18 +83,10 @@ func (b *builder) along(path access.Path, reverse bool) *access.Walk {
 // walk reads the values at a path in their order.
 func (b *builder) walk(path access.Path, reverse bool) {
 	w := b.along(path, reverse)
-	if b.ordered() {
-		var tests []condition
-		for _, c := range b.usable() {
-			if c.needsTest() {
-				tests = append(tests, c)
-			}
-		}
-		if len(tests) > 0 {
-			set := both(tests...)
-			w.Set = set.set()
-			b.usedSingle(set)
-		}
+	if _, tests := b.untested(); len(tests) > 0 && !aggregates(b.query) && len(b.query.GroupBy) == 0 {
+		set := both(tests...)
+		w.Set = set.set()
+		b.usedSingle(set)
 	}
 	b.use(func(c *condition) bool { return c.kind == within && slices.Equal(c.leaf.Path, path) })
 	b.plan.Access.Of = w
