@@ -35,7 +35,7 @@ cosmos/script.maxBuiltIn cosmos/script.maxDefaults cosmos/script.maxMatch cosmos
 cosmos/sql/exec.maxCount cosmos/sql/exec.maxKey cosmos/sql/exec.maxKnownPattern cosmos/sql/exec.maxPassed cosmos/sql/exec.maxRoom cosmos/sql/exec.maxLate cosmos/sql/exec.maxLateBody cosmos/sql/exec.maxSortedValues cosmos/sql/exec.maxSpareBody
 cosmos/sql/function.maxKnown cosmos/sql/function.maxStemBytes cosmos/sql/function.maxTicks cosmos/sql/function.minTicks cosmos/sql/function.mostQuarters
 cosmos/sql/plan.maxAlternatives cosmos/sql/plan.maxColumns cosmos/sql/plan.maxElements cosmos/sql/plan.maxGatewayCount cosmos/sql/plan.maxGatewayKeys cosmos/sql/plan.maxGatewayPairs cosmos/sql/plan.maxGatewayText
-cosmos/sql/plan.maxPath cosmos/sql/plan.maxReduced cosmos/sql/plan.maxTogether cosmos/sql/plan.maxTold cosmos/sql/plan.maxToldBytes cosmos/sql/plan.minGatewayCandidates
+cosmos/sql/plan.maxPath cosmos/sql/plan.maxReduced cosmos/sql/plan.maxTests cosmos/sql/plan.maxTogether cosmos/sql/plan.maxTold cosmos/sql/plan.maxToldBytes cosmos/sql/plan.minGatewayCandidates
 cosmos/sql/syntax.maxBrackets kv.MaxKeyBytes
 mongo/command.maxBatchCount mongo/failpoint.maxBlock mongo/write.maxMismatchDepth mongo/write.maxMismatches mongo/write.maxConsidered
 mongo/account.maxProvenNames mongo/monitor.maxLogBytes mongo/monitor.maxLoggedName mongo/write.maxLooks mongo/call.maxNodes mongo/query.maxReplans

@@ -6,7 +6,7 @@ func Frugal(n int) (undo func()) {
 	old := costs
 	costs = costLimits{few: n, probed: 4 * n, perNumber: 2, collected: 4 * n, aloneShare: 4, aloneLeast: n, alone: 64,
 		seekBytes: 600, merged: 2, filter: 4 * n, first: 8 * n, absences: 2, absent: n,
-		tabled: 1, columns: 3, perTested: 4}
+		tabled: 1, columns: 3, perTested: 4, tested: 10_000}
 	return func() { costs = old }
 }
 

@@ -22,6 +22,8 @@ type costLimits struct {
 	perNumber int
 	// perTested is how many strings of entries can be tested in the time of reading one of all documents.
 	perTested int
+	// tested is how many strings are tested at most for a page, which has a time.
+	tested int
 	// collected bounds the entries that are collected in addition to a long list.
 	collected int
 	// Without another list, as many entries are collected as the aloneShare-th part of the
@@ -46,7 +48,7 @@ type costLimits struct {
 
 // costs is changed by tests only.
 var costs = costLimits{
-	few: 256, probed: 2_048, perNumber: 16, perTested: 4, collected: 32_768,
+	few: 256, probed: 2_048, perNumber: 16, perTested: 4, tested: 2 << 20, collected: 32_768,
 	aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
 	seekBytes: 3 << 10, merged: 8, filter: 4_096, first: 65_536, absences: 16, absent: 4_096,
 	tabled: 64, columns: 3,

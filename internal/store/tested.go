@@ -82,11 +82,12 @@ type trial struct {
 	all, wanted  float64 // documents of the range, and of those that pass
 	strings      float64 // that have to be tested
 	least        float64 // documents that are read before
+	over         bool    // so many pass that the strings need no test
 	each         float64 // the cost of a document; that of reading one of all is 1
 }
 
-// newTrial begins a trial. It is nil if a document does not tell whether it passes. In a part of the documents, which
-// may be small, it lasts until these have cost as much as the tests.
+// newTrial begins a trial. It is nil if a document does not tell whether it passes, or if there are too many strings.
+// In a part of the documents, which may be small, it lasts until these have cost as much as the tests.
 func (r *reading) newTrial(each float64, part bool) (*trial, error) {
 	in, ok := r.membership(access.Intersection(r.tests))
 	if !ok {
@@ -94,7 +95,9 @@ func (r *reading) newTrial(each float64, part bool) (*trial, error) {
 	}
 	counter, err := counterOf(r.ctx, r.snapshot, r.rng)
 	t := &trial{in: in, all: float64(counter.Documents), wanted: pageRows, each: each}
-	t.strings = t.all * float64(walksOf(access.Intersection(r.tests)))
+	if t.strings = t.all * float64(walksOf(access.Intersection(r.tests))); t.strings > float64(costs.tested) {
+		return nil, err
+	}
 	if r.every {
 		t.wanted = t.all
 	}
@@ -107,6 +110,9 @@ func (r *reading) newTrial(each float64, part bool) (*trial, error) {
 // ends counts a document that was read, and reports whether it takes less time to test all strings and look at the
 // documents that pass than to read as many as are expected before enough have passed.
 func (t *trial) ends(number uint64, body doc.Doc) bool {
+	if t.over {
+		return false
+	}
 	t.seen++
 	if t.in(number, body) {
 		t.passed++
@@ -118,6 +124,7 @@ func (t *trial) ends(number uint64, body doc.Doc) bool {
 	}
 	read := min(left/share, t.all-t.seen) * t.each
 	test := t.strings/float64(costs.perTested) + seekReads*min(left, share*(t.all-t.seen))
+	t.over = t.seen >= 8*t.least && test > 4*read
 	return t.seen >= t.least && test < read
 }
 

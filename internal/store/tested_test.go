@@ -139,12 +139,15 @@ func TestTestedExpire(t *testing.T) {
 		_, err := w.write(w.put(store.Create, "p", fmt.Sprint(i), fmt.Sprintf(`"text":"a%d","ttl":%d`, i%10, 1+i)))
 		w.ok(err)
 	}
+	long := strings.Repeat("a7", 200)
+	_, err := w.write(w.put(store.Create, "p", "long", fmt.Sprintf(`"text":%q,"ttl":50`, long)))
+	w.ok(err)
 	w.setTTL(expiry.Never)
 	ref := reference{}
 	for range 11 {
 		ref.check(w, only(passing("a7", "text")), -1, fmt.Sprint(w.now))
 		ref.count(w, only(passing("a7", "text")), true, fmt.Sprint(w.now))
-		ref.count(w, inPartition("p", only(passing("a7", "text"))), true, fmt.Sprint(w.now))
+		ref.count(w, inPartition("p", only(passing("a7", "text"))), false, fmt.Sprint(w.now))
 		w.now += 10
 		_, err := w.store.Reclaim(context.Background(), w.c, w.now-5, 3)
 		w.ok(err)

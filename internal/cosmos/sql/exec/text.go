@@ -18,7 +18,7 @@ type texts struct {
 // newTexts makes the tests of a query, whose meter they use: compiling counts as work, and so does each test.
 func newTexts(env Environment, of *compiler) *texts {
 	t := &texts{compiler: *newCompiler(env)}
-	t.meter = of.meter
+	t.meter, t.function = of.meter, nil // there is no user-defined function in a test
 	t.scope.names = []binding{{name: plan.TextName, slot: t.slot()}}
 	t.frame.meter, t.frame.slots = of.meter, make([]doc.Value, 1)
 	return t
@@ -35,7 +35,8 @@ func (t *texts) test(e syntax.Expr, want bool) access.Test {
 		f.err = nil
 		f.reset()
 		f.slots[0] = text
-		if passes = f.work(rowUnits) && holds(f) == wanted; f.err != nil {
+		passes = f.work(rowUnits) && holds(f) == wanted
+		if f.slots[0] = (doc.Value{}); f.err != nil {
 			return true, false
 		}
 		return passes, true

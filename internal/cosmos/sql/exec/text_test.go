@@ -43,7 +43,7 @@ func TestConditionsOnStrings(t *testing.T) {
 		{`c.name LIKE "%!%%" ESCAPE "!"`, 1},
 		{`c.name NOT LIKE "%n%"`, 4},
 		{`LOWER(c.name) LIKE "an%"`, 3},
-		{`REGEXMATCH(c.name, "^an", "i")`, 3},
+		{`REGEXMATCH(c.name, "^an", "i")`, 13},
 		{`CONTAINS(c.name, undefined)`, 0},
 		{`CONTAINS(c.o.text, "1")`, 4},
 		{`CONTAINS(c.name, "nn") OR ENDSWITH(c.o.text, "11")`, 2},

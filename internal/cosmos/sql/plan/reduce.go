@@ -14,7 +14,8 @@ import (
 // is not true it need not be false.
 type reducer struct {
 	resolver
-	test func(e syntax.Expr, want bool) access.Test // Environment.Test; may be nil
+	test  func(e syntax.Expr, want bool) access.Test // Environment.Test; may be nil
+	tests int                                        // that were made
 
 	left   int  // number of expressions and values that may still be examined
 	counts bool // documents are only counted, so a range may have most of them

@@ -191,7 +191,7 @@ func (b *builder) compositeFilter() bool {
 	}
 	r := b.compositeRange(ordinal, width-1)
 	var set access.Set = &r
-	if rest := b.usable(); len(rest) > 0 {
+	if rest := b.narrowing(); len(rest) > 0 {
 		b.take(rest)
 		set = access.Intersection(append([]access.Set{set}, sets(rest)...))
 	}

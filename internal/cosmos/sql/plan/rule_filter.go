@@ -13,7 +13,7 @@ func (b *builder) indexFilter() bool {
 	if b.chosen() || b.resumes(ByPartition) {
 		return false
 	}
-	usable := b.usable()
+	usable := b.narrowing()
 	if len(usable) == 0 {
 		return false
 	}
@@ -41,6 +41,16 @@ func (b *builder) usable() []condition {
 		}
 	}
 	return list
+}
+
+// narrowing are the usable parts, but for tests of strings in a part of the container that is no partition: all strings
+// are tested, whatever the part.
+func (b *builder) narrowing() []condition {
+	if partition, one := b.partition(); b.in() != nil && (!one || len(partition) < len(b.env.Schema.Partition)) {
+		usable, _ := b.untested()
+		return usable
+	}
+	return b.usable()
 }
 
 // untested are the usable parts that need no test of strings, and the others.
