@@ -124,7 +124,7 @@ func (t *trial) ends(number uint64, body doc.Doc) bool {
 	}
 	read := min(left/share, t.all-t.seen) * t.each
 	test := t.strings/float64(costs.perTested) + seekReads*min(left, share*(t.all-t.seen))
-	t.over = t.seen >= 8*t.least && test > 4*read
+	t.over = t.seen >= 8*t.least && test > 2*read
 	return t.seen >= t.least && test < read
 }
 
