@@ -48,7 +48,7 @@ type costLimits struct {
 
 // costs is changed by tests only.
 var costs = costLimits{
-	few: 256, probed: 2_048, perNumber: 16, perTested: 4, tested: 2 << 20, collected: 32_768,
+	few: 256, probed: 2_048, perNumber: 16, perTested: 4, tested: 1 << 19, collected: 32_768,
 	aloneShare: 16, aloneLeast: 4_096, alone: 1 << 20,
 	seekBytes: 3 << 10, merged: 8, filter: 4_096, first: 65_536, absences: 16, absent: 4_096,
 	tabled: 64, columns: 3,

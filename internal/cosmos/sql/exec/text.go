@@ -24,7 +24,7 @@ func newTexts(env Environment, of *compiler) *texts {
 	return t
 }
 
-// test is plan.Environment.Test. If the query must stop, nothing is certain, and it ends with the first document.
+// test is plan.Environment.Test. Once the query must stop, nothing is certain.
 func (t *texts) test(e syntax.Expr, want bool) access.Test {
 	n, err := t.expr(e, &t.scope)
 	if err != nil {

@@ -80,7 +80,8 @@ func (b *builder) along(path access.Path, reverse bool) *access.Walk {
 	return w
 }
 
-// walk reads the values at a path in their order.
+// walk reads the values at a path in their order. Tests of strings narrow it, unless all rows make one or few, when the
+// order does not matter.
 func (b *builder) walk(path access.Path, reverse bool) {
 	w := b.along(path, reverse)
 	if _, tests := b.untested(); len(tests) > 0 && !aggregates(b.query) && len(b.query.GroupBy) == 0 {
