@@ -12,6 +12,9 @@ type IndexScan struct {
 	// first column up, or from the greatest down when the column descends. Nil is the whole
 	// index.
 	Intervals []Interval
+	// Checks are of columns behind those of the intervals, each of another one, in the order of the columns. An entry
+	// that does not pass all of them leads to no document of the scan.
+	Checks []Check
 	// Fixed is how many of the first columns, each of one value, do not count in the order of merged scans.
 	Fixed int
 	// Reverse turns the order round.
@@ -32,6 +35,13 @@ const Identity uint32 = 0
 type Interval struct {
 	Equal     []doc.Value
 	Low, High *Bound
+}
+
+// A Check is what the entries of a scan have in one column: a value within one of the intervals, which are about this
+// column alone and have no Equal. They are disjoint and in the order of the index.
+type Check struct {
+	Column int
+	Within []Interval
 }
 
 // A NamedIndex is what a language may know about a named index to choose an Access.

@@ -133,6 +133,25 @@ func checkBSON(t *testing.T, a, b doc.Value) {
 	if x[0] == hashedValues {
 		t.Fatalf("%v begins with the mark of hashed values", a)
 	}
+	checkBSONBytes(t, a)
+}
+
+// checkBSONBytes measures the forms of a value that entries have, with something behind them.
+func checkBSONBytes(t *testing.T, v doc.Value) {
+	t.Helper()
+	for _, descending := range []bool{false, true} {
+		form, _ := AppendBSONClipped(nil, v, descending)
+		for _, behind := range []string{"", "\x00\x00\x00\x00\x00\x00\x00\x01", "\xFF\x00\x01\xFE\xFF\xFE\x01"} {
+			if n, err := BSONBytes(append(form, behind...), descending); n != len(form) || err != nil {
+				t.Fatalf("%.40v, descending %t: %d bytes, %v, want %d\n%x", v, descending, n, err, len(form), form)
+			}
+		}
+		if len(form) < MaxIndexedBytes {
+			if n, err := BSONBytes(form[:len(form)-1], descending); err == nil {
+				t.Fatalf("%.40v without its last byte: %d bytes\n%x", v, n, form)
+			}
+		}
+	}
 }
 
 func TestBSONFormsKeepTheOrder(t *testing.T) {
@@ -221,6 +240,7 @@ func longValues() (values []doc.Value) {
 func TestClippedForms(t *testing.T) {
 	values := longValues()
 	for _, a := range values {
+		checkBSONBytes(t, a)
 		whole := AppendBSON(nil, a, false)
 		x, clipped := AppendBSONClipped([]byte("room"), a, false)
 		x = x[4:]

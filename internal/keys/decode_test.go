@@ -190,16 +190,6 @@ func decodeReal(b []byte, mask byte) (v doc.Value, rest []byte, err error) {
 	return v, b[numberBytes:], nil
 }
 
-func unsortable(bits uint64) float64 {
-	switch {
-	case bits == 0:
-		return math.NaN()
-	case bits&signBit != 0:
-		return math.Float64frombits(bits &^ signBit)
-	}
-	return math.Float64frombits(^bits)
-}
-
 // join is the inverse of number, in the canonical type. ok is false for pairs that
 // number never gives.
 func join(f float64, excess int16) (v doc.Value, ok bool) {

@@ -89,19 +89,24 @@ func sortable(f float64) uint64 {
 	return bits | signBit
 }
 
+// unsortable is the inverse of sortable.
+func unsortable(bits uint64) float64 {
+	switch {
+	case bits&signBit != 0:
+		return math.Float64frombits(bits &^ signBit)
+	case bits != 0:
+		return math.Float64frombits(^bits)
+	}
+	return math.NaN()
+}
+
 // realValue reads the form of appendReal, see DecodeValue.
 func realValue(room, b []byte) (v doc.Value, whole bool, err error) {
 	if len(b) != numberBytes {
 		return v, false, ErrCorrupt
 	}
 	bits, excess := binary.BigEndian.Uint64(b), binary.BigEndian.Uint16(b[8:])^noExcess
-	f := math.NaN()
-	switch {
-	case bits&signBit != 0:
-		f = math.Float64frombits(bits &^ signBit)
-	case bits != 0:
-		f = math.Float64frombits(^bits)
-	}
+	f := unsortable(bits)
 	start, kind := len(room), bsoncore.TypeDouble
 	if math.Abs(f) <= maxWhole && f == math.Trunc(f) && excess == 0 {
 		kind = bsoncore.TypeInt64

@@ -17,8 +17,8 @@ import (
 // EachValue calls use with the first living document of each value that a scan of a named index meets, and with how
 // many living documents have it, 1 if of does not count. The document is valid during the call. ok is false if it is
 // better to read all documents: if values have few documents each, which is known after some calls, or if of asks for
-// counts while dead documents are on disk. It fails with fault.Conflict if the index is gone, or has a document with
-// several entries although the scan is Single, and with the error of use.
+// counts while dead documents are on disk, or if the scan has checks. It fails with fault.Conflict if the index is
+// gone, or has a document with several entries although the scan is Single, and with the error of use.
 func (s *Store) EachValue(
 	ctx context.Context, v catalog.View, of *access.ByValue, use func(body doc.Doc, n uint64) error,
 ) (ok bool, err error) {
@@ -36,7 +36,7 @@ func (s *Store) EachValue(
 		if err != nil {
 			return err
 		}
-		if w.n == nil || w.n.Wildcard {
+		if w.n == nil || w.n.Wildcard || len(w.checks) > 0 {
 			return errInexact
 		}
 		return (&byValue{namedScan: w, of: of, use: use}).visit()

@@ -107,6 +107,14 @@ func (r *reading) walk(x interval, step func(kv.Iterator) error) error {
 func (r *reading) along(
 	x interval, reverse bool, leads func(kv.Iterator) (uint64, error), visit func(key []byte, number uint64) error,
 ) error {
+	return r.alongBy(x, func(it kv.Iterator) bool { return move(it, reverse) }, leads, visit)
+}
+
+// alongBy is along for a walk that goes on by next, which is called after the visit of each entry.
+func (r *reading) alongBy(
+	x interval, next func(kv.Iterator) bool, leads func(kv.Iterator) (uint64, error),
+	visit func(key []byte, number uint64) error,
+) error {
 	if x.empty() {
 		return nil
 	}
@@ -117,7 +125,7 @@ func (r *reading) along(
 	defer it.Close()
 	r.walked = it
 	defer func() { r.walked = nil }()
-	for move(it, reverse) {
+	for next(it) {
 		if err := r.tick(); err != nil {
 			return err
 		}

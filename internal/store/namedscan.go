@@ -18,6 +18,7 @@ type namedScan struct {
 	n         *named // nil for the index on _id
 	prefix    []byte // of all entries
 	intervals []interval
+	checks    []columnCheck
 	multikey  bool
 	terms     terms
 }
@@ -100,6 +101,7 @@ func (w *namedScan) bound() {
 	for i := range w.of.Intervals {
 		w.intervals = append(w.intervals, w.interval(&w.of.Intervals[i]))
 	}
+	w.checks = w.newChecks(w.of.Checks)
 }
 
 // interval finds the keys of an interval.
@@ -108,6 +110,11 @@ func (w *namedScan) interval(x *access.Interval) interval {
 	for i, v := range x.Equal {
 		prefix, _ = w.append(prefix, v, i)
 	}
+	return w.valuesWithin(prefix, x, column)
+}
+
+// valuesWithin finds the keys that begin with a prefix and have a value within the bounds of an interval in a column.
+func (w *namedScan) valuesWithin(prefix []byte, x *access.Interval, column int) interval {
 	descending := column < w.columns() && w.n != nil && w.n.descending(column)
 	return between(prefix, x.Low, x.High, descending, func(dst []byte, v doc.Value) ([]byte, bool) {
 		return w.append(dst, v, column)
@@ -148,11 +155,29 @@ func (w *namedScan) follow(ordinal int, before []*namedScan, after []byte) error
 		if after != nil {
 			at = at.behind(after, w.of.Reverse)
 		}
-		if err := w.passing(at, w.of.Reverse, leads, ahead.see); err != nil {
+		if err := w.visitChecked(at, leads, w.skipping(ahead.see)); err != nil {
 			return err
 		}
 	}
 	return ahead.rest()
+}
+
+// visitChecked is along for entries that pass the checks.
+func (w *namedScan) visitChecked(
+	x interval, leads func(kv.Iterator) (uint64, error), visit func(key []byte, number uint64) error,
+) error {
+	if len(w.checks) == 0 {
+		return w.along(x, w.of.Reverse, leads, visit)
+	}
+	c := checkedWalk{namedScan: w}
+	return w.alongBy(x, c.move, leads, func(key []byte, number uint64) error {
+		ok, err := c.passes(key)
+		if ok {
+			return visit(key, number)
+		}
+		w.stats.Keys++
+		return err
+	})
 }
 
 // leads reads the number of the document that an entry leads to.
@@ -207,12 +232,16 @@ func (w *namedScan) entry(number uint64, body doc.Doc) []byte {
 	return found
 }
 
-// within is the ordinal of the interval that has a key, -1 if none has it.
+// within is the ordinal of the interval that has a key, -1 if none has it or the key does not pass the checks.
 func (w *namedScan) within(key []byte) int {
 	for i := range w.intervals {
-		if w.intervals[i].has(key) {
-			return i
+		if !w.intervals[i].has(key) {
+			continue
 		}
+		if ok, _, _, err := w.passes(key); !ok || err != nil {
+			return -1
+		}
+		return i
 	}
 	return -1
 }

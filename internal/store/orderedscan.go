@@ -203,12 +203,12 @@ func (w *orderedScan) alongEntries() error {
 		leads = numberInFeed
 	}
 	ahead := w.lookAhead(func(_ []byte, number uint64) error { return w.stop(number) })
-	err := w.passing(w.over.interval, w.of.Reverse, leads, func(_ []byte, number uint64) error {
+	err := w.along(w.over.interval, w.of.Reverse, leads, w.skipping(func(_ []byte, number uint64) error {
 		if outside, err := w.leadsOutside(number); err != nil || outside {
 			return err
 		}
 		return ahead.see(nil, number)
-	})
+	}))
 	if err != nil {
 		return err
 	}

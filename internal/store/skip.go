@@ -5,7 +5,6 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/access"
 	"github.com/mayflydb/mayfly/internal/catalog"
-	"github.com/mayflydb/mayfly/internal/kv"
 )
 
 // skips reports whether entries at the start of an access may be passed over: each is of one document, which the access
@@ -49,14 +48,12 @@ func (s *Store) newSkipping(ctx context.Context, v catalog.View, a access.Access
 	return t.reading, err
 }
 
-// passing is along for entries of which the first may be passed over.
-func (r *reading) passing(
-	x interval, reverse bool, leads func(kv.Iterator) (uint64, error), visit func(key []byte, number uint64) error,
-) error {
+// skipping is visit, for entries of which the first may be passed over.
+func (r *reading) skipping(visit func(key []byte, number uint64) error) func(key []byte, number uint64) error {
 	if r.skip == nil {
-		return r.along(x, reverse, leads, visit)
+		return visit
 	}
-	return r.along(x, reverse, leads, func(key []byte, number uint64) error {
+	return func(key []byte, number uint64) error {
 		if *r.skip.Left <= 0 {
 			return visit(key, number)
 		}
@@ -65,5 +62,5 @@ func (r *reading) passing(
 		r.skip.Bytes += r.mean
 		r.stats.Keys++
 		return nil
-	})
+	}
 }

@@ -25,7 +25,7 @@ func (p *Plan) ByValue(path string, whole bool) (by *Plan, of access.ByValue, ok
 			break
 		}
 	}
-	if of.Columns == 0 || ix.Wildcard || ix.Multikey || isUnique(ix, of.Columns) ||
+	if of.Columns == 0 || len(l.checked) > 0 || ix.Wildcard || ix.Multikey || isUnique(ix, of.Columns) ||
 		!acceptsAll(p.query.Filter) && !l.says(p.query.Filter.Tree()) {
 		return nil, of, false
 	}

@@ -18,6 +18,7 @@ const (
 	scoreSorted  = 20     // the order
 	scoreFirst   = 60     // the order, if only the first documents are wanted
 	scoreWhole   = 5      // an index without bounds that does not have all documents
+	scoreShare   = 50     // a check scores so much less than bounds
 	scoreOr      = 1 << 20
 )
 
@@ -30,6 +31,9 @@ type candidate struct {
 	bounds [][]span     // of the first columns; all but the last are points
 	used   []*condition // behind the bounds
 	wider  bool         // the bounds of the last column are wider than its conditions
+
+	checks  [][]span     // of the columns that have no bounds, each nil for all values; see access.Check
+	checked []*condition // behind the checks
 
 	single  bool // see access.IndexScan
 	sorted  bool
@@ -48,7 +52,7 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 		if c.fitWildcard(ix, all); c.path == "" {
 			return candidate{}
 		}
-	case all.asksOf(ix.Columns[0].Path):
+	default:
 		c.fitColumns(ix, all)
 	}
 	c.rate(ix)
@@ -71,6 +75,9 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 	if c.sorted {
 		c.score += p.orderScore()
 	}
+	if c.score > 0 {
+		c.score += c.checkScore()
+	}
 	if c.score > 0 && ix.Partial != nil {
 		if !hinted && !implies(all, ix.Partial) {
 			return candidate{}
@@ -90,28 +97,56 @@ func excludesAll(ix *access.NamedIndex, all *conjunction) bool {
 	return false
 }
 
-// fitColumns bounds columns, up to the first that has more than points.
+// fitColumns bounds columns, up to the first that has more than points, and checks those behind it.
 func (c *candidate) fitColumns(ix *access.NamedIndex, all *conjunction) {
-	var chosen [32]*condition
-	product := 1
+	var room [32]*condition
+	chosen, product, open := room[:0], 1, true
 	for i := range ix.Columns {
-		if i == len(chosen) {
+		if len(chosen) == cap(chosen) {
 			return
 		}
 		from := len(c.used)
-		spans := c.column(ix, i, all, chosen[:i])
+		spans := c.column(ix, i, all, chosen)
+		if spans != nil {
+			chosen = append(chosen, c.used[from])
+		}
+		if !open {
+			c.check(ix, i, spans, from)
+			continue
+		}
 		if spans == nil {
-			return
+			open = false
+			continue
 		}
 		if product *= len(spans); product > maxProduct && (i > 0 || ix.Multikey) {
 			spans, c.wider = hull(spans), true
 		}
-		chosen[i] = c.used[from]
 		c.bounds = append(c.bounds, spans)
-		if !allPoints(spans) || len(spans) == 0 {
-			return
+		open = allPoints(spans) && len(spans) > 0
+	}
+}
+
+// check makes spans of a column a check. The conditions behind them are those of used from there on.
+func (c *candidate) check(ix *access.NamedIndex, column int, spans []span, from int) {
+	if spans == nil {
+		return
+	}
+	if c.checks == nil {
+		c.checks = make([][]span, len(ix.Columns))
+	}
+	c.checks[column] = spans
+	c.checked = append(c.checked, c.used[from:]...)
+	c.used = c.used[:from]
+}
+
+// checkScore tells indexes apart that have the same bounds: with checks, fewer documents are read.
+func (c *candidate) checkScore() (score int) {
+	for _, spans := range c.checks {
+		if spans != nil {
+			score += 1 + weight(spans)/scoreShare
 		}
 	}
+	return score
 }
 
 // column finds the spans of one column, nil for all values, and notes the conditions behind them. If no document has
@@ -239,8 +274,24 @@ func weight(spans []span) int {
 
 // scan is the scan of the candidate's index.
 func (c *candidate) scan(ix *access.NamedIndex) access.IndexScan {
-	return access.IndexScan{Index: ix.Index, Intervals: c.intervals(ix), Fixed: c.fixed, Reverse: c.reverse,
+	of := access.IndexScan{Index: ix.Index, Intervals: c.intervals(ix), Fixed: c.fixed, Reverse: c.reverse,
 		Single: c.single}
+	for i, spans := range c.checks {
+		if spans != nil {
+			of.Checks = append(of.Checks, access.Check{Column: i, Within: within(spans, ix.Columns[i].Descending)})
+		}
+	}
+	return of
+}
+
+// within is the spans as intervals, in the order of a column.
+func within(spans []span, descending bool) []access.Interval {
+	list := make([]access.Interval, len(spans))
+	for i := range spans {
+		s := inOrder(spans, i, descending)
+		list[i] = access.Interval{Low: s.low.bound(), High: s.high.bound()}
+	}
+	return list
 }
 
 // intervals returns the bounds in the order of the index.

@@ -39,7 +39,7 @@ func (p *planner) complement(all *conjunction) (best candidate) {
 		if ix.Hidden || ix.Wildcard || !some.asksOf(ix.Columns[0].Path) {
 			continue
 		}
-		p.budget -= len(some.list)
+		p.budget -= len(some.list) * len(ix.Columns)
 		r := rival{candidate: p.fit(i, &some, false)}
 		if r.score == 0 || len(r.bounds) == 0 || p.countUpTo(&r, most) != nil || !r.counted || !p.isPart(&r) {
 			continue

@@ -62,12 +62,12 @@ func (p *planner) rivals(all *conjunction, favourite candidate, ordered bool) []
 		}
 		c := favourite
 		if i != favourite.index {
-			p.budget -= len(all.list)
+			p.budget -= len(all.list) * len(ix.Columns)
 			c = p.fit(i, all, ordered)
 			add(c)
 		}
 		for _, by := range all.others(ix, &c) {
-			p.budget -= len(all.list)
+			p.budget -= len(all.list) * len(ix.Columns)
 			add(p.fitBy(i, all, by, ordered))
 		}
 	}

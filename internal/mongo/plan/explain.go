@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -257,14 +258,14 @@ func (x explainer) covers(n *filter.Node, path string) bool {
 	return x.legs[0].covers(n)
 }
 
-// covers reports whether the bounds are those of a condition.
+// covers reports whether the bounds or checks are those of a condition.
 func (l *leg) covers(n *filter.Node) bool {
-	for _, c := range l.used {
-		if c.node == n {
-			return c.exact && !l.wider
-		}
+	is := func(c *condition) bool { return c.node == n }
+	if i := slices.IndexFunc(l.used, is); i >= 0 {
+		return l.used[i].exact && !l.wider
 	}
-	return false
+	i := slices.IndexFunc(l.checked, is)
+	return i >= 0 && l.checked[i].exact && !l.wider
 }
 
 // legsAreExact reports whether the bounds of one leg guarantee each branch of the $or.

@@ -33,10 +33,7 @@ func (l *leg) boundsShown() doc.Doc {
 		b = doc.AppendElement(b, l.path, shown(l.bounds[0], l.reverse))
 	default:
 		for i, c := range l.index.Columns {
-			var spans []span
-			if i < len(l.bounds) {
-				spans = l.bounds[i]
-			}
+			spans := l.spans(i)
 			if i < len(l.bounds) && spans == nil {
 				spans = []span{}
 			}

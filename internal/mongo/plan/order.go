@@ -58,12 +58,24 @@ func repeats(sort []access.NamedColumn, path string) bool {
 }
 
 func (c *candidate) hasOneValue(column int) bool {
-	return column < len(c.bounds) && len(c.bounds[column]) == 1 && c.bounds[column][0].point
+	spans := c.spans(column)
+	return len(spans) == 1 && spans[0].point
+}
+
+// spans are the values that entries have in a column, nil for all.
+func (c *candidate) spans(column int) []span {
+	switch {
+	case column < len(c.bounds):
+		return c.bounds[column]
+	case column < len(c.checks):
+		return c.checks[column]
+	}
+	return nil
 }
 
 // isConstant reports whether all documents of the scan have the same value at a path.
 func (c *candidate) isConstant(ix *access.NamedIndex, path string) bool {
-	for i := range c.bounds {
+	for i := range ix.Columns {
 		if ix.Columns[i].Path == path && c.hasOneValue(i) {
 			return true
 		}
@@ -71,10 +83,10 @@ func (c *candidate) isConstant(ix *access.NamedIndex, path string) bool {
 	return false
 }
 
-// isApartFrom reports whether no column with bounds can have its values in the same array as the path.
+// isApartFrom reports whether no column with bounds or a check can have its values in the same array as the path.
 func (c *candidate) isApartFrom(ix *access.NamedIndex, path string) bool {
-	for i := range c.bounds {
-		if firstName(ix.Columns[i].Path) == firstName(path) {
+	for i := range ix.Columns {
+		if c.spans(i) != nil && firstName(ix.Columns[i].Path) == firstName(path) {
 			return false
 		}
 	}

@@ -133,7 +133,7 @@ func (p *planner) bestCandidate(all *conjunction, ordered bool) (best candidate)
 		if p.hinted >= 0 && i != p.hinted || ix.Hidden {
 			continue
 		}
-		p.budget -= len(all.list)
+		p.budget -= len(all.list) * len(ix.Columns)
 		c := p.fit(i, all, ordered)
 		if c.score > best.score ||
 			c.score == best.score && c.score > 0 && len(ix.Columns) < len(p.indexes[best.index].Columns) {

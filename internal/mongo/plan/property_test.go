@@ -44,12 +44,12 @@ func TestPlansMissNothing(t *testing.T) {
 	if *rounds >= 50 &&
 		(counts.indexed < counts.all/4 || counts.sorted < counts.all/20 || counts.several < counts.all/400 ||
 			counts.merged < counts.all/300 || counts.contests < counts.all/80 || counts.counted < counts.all/60 ||
-			h.values[0] < counts.all/50 || h.values[1] < counts.all/60) {
+			counts.checked < counts.all/60 || h.values[0] < counts.all/50 || h.values[1] < counts.all/60) {
 		t.Errorf("the queries are too dull: %+v, %v", counts, h.values)
 	}
 }
 
-type tally struct{ all, indexed, sorted, several, merged, contests, counted int }
+type tally struct{ all, indexed, sorted, several, merged, contests, counted, checked int }
 
 // A house is a store with a database.
 type house struct {
@@ -207,6 +207,9 @@ func (c *tally) count(p *Plan) {
 	}
 	if p.Sorted && len(p.query.Sort) > 0 {
 		c.sorted++
+	}
+	if slices.ContainsFunc(p.legs, func(l leg) bool { return len(l.checked) > 0 }) {
+		c.checked++
 	}
 	if len(p.legs) > 1 {
 		c.several++
