@@ -119,10 +119,12 @@ func (x *bsonSkip) members(levels int) {
 		return
 	}
 	for tag := x.next(); tag != bsonEnd; tag = x.next() {
-		x.take(bytes.IndexByte(x.rest, x.flip) + 1)
-		if x.over {
+		i := bytes.IndexByte(x.rest, x.flip)
+		if i < 0 { // clipped within the name
+			x.over, x.rest = true, nil
 			return
 		}
+		x.rest = x.rest[i+1:]
 		x.content(tag, levels-1)
 	}
 }

@@ -231,6 +231,7 @@ func longValues() (values []doc.Value) {
 			strings.Repeat("\xFF", n)} {
 			values = append(values, str(s), array(str(s)), array(str(s), doc.Int(1)), array(str(s), doc.Int(2)),
 				object(bsoncore.AppendStringElement(nil, "a", s), bsoncore.AppendInt32Element(nil, "b", int32(n))),
+				object(bsoncore.AppendNullElement(nil, "\x01"+strings.ReplaceAll(s, "\x00", "\x01"))),
 				doc.Value{Type: bsoncore.TypeBinary, Data: bsoncore.AppendBinary(nil, 0, []byte(s))})
 		}
 	}

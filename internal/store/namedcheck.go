@@ -62,15 +62,15 @@ func (w *namedScan) passes(key []byte) (ok bool, at int, next []byte, err error)
 	return true, at, nil, nil
 }
 
-// alike is after how many entries in a row that fail a check, and are equal in the columns before it, a walk seeks the
-// next one that may pass: a seek takes about as long as so many steps.
+// alike is after how many entries that fail a check, and are equal in the columns before it, a walk seeks the next one
+// that may pass: on a disk, a seek takes about as long as so many steps.
 const alike = 16
 
 // A checkedWalk decides at each entry of a forward or reverse walk.
 type checkedWalk struct {
 	*namedScan
 	same []byte // what the entries that have failed begin with
-	n    int    // so many in a row
+	n    int    // so many
 	jump []byte // where to go on; empty for the next entry
 }
 

@@ -30,7 +30,7 @@ type candidate struct {
 	below  bool         // in a wildcard index, all values at path and below it
 	bounds [][]span     // of the first columns; all but the last are points
 	used   []*condition // behind the bounds
-	wider  bool         // the bounds of the last column are wider than its conditions
+	wider  bool         // bounds or checks are wider than their conditions
 
 	checks  [][]span     // of the columns that have no bounds, each nil for all values; see access.Check
 	checked []*condition // behind the checks
@@ -133,6 +133,9 @@ func (c *candidate) check(ix *access.NamedIndex, column int, spans []span, from 
 	}
 	if c.checks == nil {
 		c.checks = make([][]span, len(ix.Columns))
+	}
+	if len(spans) > maxProduct { // each scan that is merged has its own
+		spans, c.wider = hull(spans), true
 	}
 	c.checks[column] = spans
 	c.checked = append(c.checked, c.used[from:]...)
