@@ -57,6 +57,8 @@ func (p *planner) inOrder(made *Plan, fits []candidate, sort []access.NamedColum
 	}
 	for _, c := range fits {
 		ix := &p.indexes[c.index]
+		// Whoever follows a shortcut gives it up by the documents that come, and entries that fail a check give none.
+		c.checks, c.checked = nil, nil
 		if c.order(ix, sort); !c.sorted {
 			c.orderMerged(ix, sort)
 		}
