@@ -66,11 +66,11 @@ func (w *namedScan) passes(key []byte) (ok bool, at int, next []byte, err error)
 // that may pass: on a disk, a seek takes about as long as so many steps.
 const alike = 16
 
-// A checkedWalk decides at each entry of a forward or reverse walk.
+// A checkedWalk is a walk over one interval, which leaves out entries that fail a check.
 type checkedWalk struct {
 	*namedScan
-	same []byte // what the entries that have failed begin with
-	n    int    // so many
+	same []byte // what the last entry that failed has in the columns before
+	n    int    // entries that failed and have the same there
 	jump []byte // where to go on; empty for the next entry
 }
 

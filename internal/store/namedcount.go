@@ -85,19 +85,20 @@ func (w *namedScan) countEntries(ctx context.Context, from kv.Reader, x interval
 	}
 	defer it.Close()
 	c, failed := checkedWalk{namedScan: w}, 0
-	for n < most && c.move(it) {
-		if len(w.checks) > 0 {
-			ok, err := c.passes(it.Key())
-			if err != nil {
-				return n, err
-			}
-			if !ok {
-				if failed++; failed%checkedShare != 0 {
-					continue
-				}
-			}
+	for steps := 0; n < most && c.move(it); steps++ {
+		if steps%checkEvery == 0 && ctx.Err() != nil {
+			return n, ctx.Err()
 		}
-		n++
+		ok, err := c.passes(it.Key())
+		if err != nil {
+			return n, err
+		}
+		if !ok {
+			failed++
+		}
+		if ok || failed%checkedShare == 0 {
+			n++
+		}
 	}
 	return n, it.Err()
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"container/heap"
 
 	"github.com/mayflydb/mayfly/internal/access"
@@ -136,17 +135,21 @@ func (m *mergedScan) begin(share *budget.Share) (ok bool, err error) {
 
 // move goes on to the next entry, and takes the memory of what the iterator has fetched for that.
 func (m *mergedScan) move(share *budget.Share) (ok bool, err error) {
-	for ok = move(m.it, m.of.Reverse); ok && len(m.checks) > 0; ok = move(m.it, m.of.Reverse) {
-		if err := m.tick(); err != nil {
+	for {
+		if !move(m.it, m.of.Reverse) {
+			return false, m.it.Err()
+		}
+		passes, _, _, err := m.passes(m.it.Key())
+		if err != nil {
 			return false, err
 		}
-		if ok, _, _, err = m.passes(m.it.Key()); ok || err != nil {
+		if passes {
 			break
 		}
 		m.stats.Keys++
-	}
-	if !ok {
-		return false, cmp.Or(err, m.it.Err())
+		if err := m.tick(); err != nil {
+			return false, err
+		}
 	}
 	m.rank = m.it.Key()[m.skipped:]
 	pages := pageBytes(m.it)

@@ -238,10 +238,10 @@ func (w *namedScan) within(key []byte) int {
 		if !w.intervals[i].has(key) {
 			continue
 		}
-		if ok, _, _, err := w.passes(key); !ok || err != nil {
-			return -1
+		if ok, _, _, err := w.passes(key); ok && err == nil { // no error: the key was just made of a document
+			return i
 		}
-		return i
+		return -1
 	}
 	return -1
 }

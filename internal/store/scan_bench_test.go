@@ -92,17 +92,25 @@ func BenchmarkFind(b *testing.B) {
 func BenchmarkFindNamed(b *testing.B) {
 	w := newWorld(b, collection("c", 0))
 	w.addIndex(w.c, catalog.NamedIndex{Name: "n_1", Columns: column("n", false), Spec: w.body(`{}`)})
+	w.addIndex(w.c, catalog.NamedIndex{Name: "n_1_other_1__id_1", Columns: append(append(column("n", false),
+		column("other", false)...), column("_id", false)...), Spec: w.body(`{}`)})
 	w.fillNamed(1_000)
+	is := func(v doc.Value) []access.Interval {
+		bound := &access.Bound{Value: v}
+		return []access.Interval{{Low: bound, High: bound}}
+	}
 	for _, c := range []struct {
-		name  string
-		index uint32
-		value doc.Value
+		name   string
+		index  uint32
+		value  doc.Value
+		checks []access.Check
 	}{
-		{"_id", access.Identity, doc.Int(7)},
-		{"100 of 1000", w.c.State().Named[0].ID, doc.Int(3)},
+		{"_id", access.Identity, doc.Int(7), nil},
+		{"100 of 1000", w.c.State().Named[0].ID, doc.Int(3), nil},
+		{"1 of 100 by a check", w.c.State().Named[1].ID, doc.Int(3),
+			[]access.Check{{Column: 2, Within: is(doc.Int(503))}}},
 	} {
-		bound := &access.Bound{Value: c.value}
-		v := access.IndexScan{Index: c.index, Intervals: []access.Interval{{Low: bound, High: bound}}}
+		v := access.IndexScan{Index: c.index, Intervals: is(c.value), Checks: c.checks}
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

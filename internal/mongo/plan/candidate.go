@@ -75,7 +75,7 @@ func (p *planner) fit(index int, all *conjunction, ordered bool) candidate {
 	if c.sorted {
 		c.score += p.orderScore()
 	}
-	if c.score > 0 {
+	if c.score > 0 && !hinted {
 		c.score += c.checkScore()
 	}
 	if c.score > 0 && ix.Partial != nil {

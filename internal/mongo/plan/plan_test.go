@@ -243,6 +243,51 @@ func TestPlansThatGiveUpGoOn(t *testing.T) {
 	}
 }
 
+// TestLargeCheckIsOneInterval: each of many merged scans has its own check, so one of many values is not kept apart.
+func TestLargeCheckIsOneInterval(t *testing.T) {
+	ix := onPath("a")
+	ix.Columns = append(ix.Columns, access.NamedColumn{Path: "b"}, access.NamedColumn{Path: "c"})
+	for _, n := range []int{maxProduct, maxProduct + 1} {
+		var few, many bson.A
+		for i := range n {
+			few, many = append(few, i%maxMerged), append(many, 2*i)
+		}
+		f := compile(t, bson.D{{Key: "a", Value: bson.D{{Key: "$in", Value: few}}},
+			{Key: "c", Value: bson.D{{Key: "$in", Value: many}}}})
+		q := Query{Filter: f, Sort: []access.NamedColumn{{Path: "b"}}}
+		p, err := Choose(q, []access.NamedIndex{identity, ix}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := n
+		if n > maxProduct {
+			want = 1
+		}
+		scans := p.Scans()
+		if len(scans) != maxMerged || len(scans[0].Checks) != 1 {
+			t.Fatalf("%d values: %d scans", n, len(scans))
+		}
+		if got := len(scans[0].Checks[0].Within); got != want || p.legs[0].wider != (want == 1) {
+			t.Errorf("%d values: a check of %d intervals, want %d", n, got, want)
+		}
+	}
+}
+
+// TestShortcutHasNoChecks: whoever follows a shortcut counts the documents that come, and gives it up by them.
+func TestShortcutHasNoChecks(t *testing.T) {
+	ix := onPath("at")
+	ix.Columns = append(ix.Columns, access.NamedColumn{Path: "u"})
+	f := compile(t, bson.D{{Key: "kind", Value: 1}, {Key: "u", Value: 2}})
+	q := Query{Filter: f, Sort: []access.NamedColumn{{Path: "at"}}, Limit: 10}
+	p, err := Choose(q, []access.NamedIndex{identity, onPath("kind"), ix}, nil)
+	if err != nil || p.Shortcut == nil {
+		t.Fatalf("no shortcut: %v", err)
+	}
+	if scans := p.Shortcut.Scans(); len(scans) != 1 || len(scans[0].Checks) != 0 {
+		t.Errorf("%s", bson.Raw(p.Shortcut.Explain()))
+	}
+}
+
 func TestReadingTwiceGivesTheSame(t *testing.T) {
 	f := compile(t, bson.D{{Key: "b", Value: 1}, {Key: "a", Value: bson.D{{Key: "$in", Value: bson.A{3, 1}}}}})
 	indexes := []access.NamedIndex{onPath("b"), onPath("a")}
