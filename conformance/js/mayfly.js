@@ -1,5 +1,6 @@
 // Starts the binary under test and moves its clock.
 import { spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -67,23 +68,28 @@ async function launch(admin, ...flags) {
   throw new Error(`mayfly did not get ready\n${output}`);
 }
 
-/** n different ports that nothing listens on, below those that systems give to connections and to port 0 (../loopback). */
+/** n different ports that nothing listens on and no other test takes (../loopback says why). */
 async function freePorts(n) {
-  const servers = [];
-  while (servers.length < n) {
-    const server = createServer().listen(10240 + Math.floor(Math.random() * 22528), "127.0.0.1");
-    const free = await once(server, "listening").then(() => true, () => false);
-    if (free) servers.push(server);
+  const ports = [];
+  while (ports.length < n) {
+    const port = 10240 + Math.floor(Math.random() * 22528);
+    const mark = createSocket("udp4").bind({ port, address: "127.0.0.1" });
+    if (!(await listens(mark))) continue;
+    mark.unref();
+    const server = createServer().listen(port, "127.0.0.1");
+    if (!(await listens(server))) {
+      mark.close();
+      continue;
+    }
+    server.close();
+    await once(server, "close");
+    ports.push(port);
   }
-  return Promise.all(
-    servers.map(async (server) => {
-      const { port } = server.address();
-      server.close();
-      await once(server, "close");
-      return port;
-    }),
-  );
+  return ports;
 }
+
+/** Whether a socket got the port it asked for. */
+const listens = (socket) => once(socket, "listening").then(() => true, () => false);
 
 let made = 0;
 
