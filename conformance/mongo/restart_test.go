@@ -85,7 +85,7 @@ func TestRestartKeepsUsers(t *testing.T) {
 	must(t, err)
 }
 
-// What was acknowledged is there after a kill in the middle of the writing.
+// What was acknowledged is there after a kill in the middle of the writing, also if it was one of many statements.
 func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--data", t.TempDir())
@@ -99,14 +99,28 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 			defer func() { done <- struct{}{} }()
 			for i := 0; ; i++ {
 				id := fmt.Sprintf("%d-%d", w, i)
-				if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
+				if w%2 == 0 {
+					if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
+						return
+					}
+					acknowledged <- id
+					continue
+				}
+				var upserts []mongo.WriteModel
+				for n := range 20 {
+					upserts = append(upserts, mongo.NewReplaceOneModel().SetFilter(bson.D{
+						{Key: "_id", Value: fmt.Sprintf("%s-%d", id, n)}}).SetReplacement(bson.D{}).SetUpsert(true))
+				}
+				if _, err := c.BulkWrite(ctx, upserts); err != nil {
 					return
 				}
-				acknowledged <- id
+				for n := range upserts {
+					acknowledged <- fmt.Sprintf("%s-%d", id, n)
+				}
 			}
 		}()
 	}
-	for len(acknowledged) < 500 && ctx.Err() == nil {
+	for len(acknowledged) < 1_000 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	s.signal(syscall.SIGKILL)
@@ -131,7 +145,7 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 			t.Errorf("%s was acknowledged and is gone", id)
 		}
 	}
-	if n < 500 {
+	if n < 1_000 {
 		t.Errorf("only %d writes were acknowledged", n)
 	}
 }

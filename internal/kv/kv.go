@@ -174,7 +174,7 @@ type Batch struct {
 	// instant by that clock at which it holds all counters of the batch, or a later one, and not after the commit.
 	// So whatever another batch did while it held one of them was before.
 	Time time.Time
-	// NoSync allows a crash to undo the batch: for work that is safe to repeat.
+	// NoSync allows a crash to undo the batch: for work that is safe to repeat, or that a Syncer's Sync makes durable.
 	NoSync bool
 	// Frees says that the batch helps to free space: it deletes, or it writes what later deletes
 	// need. An engine that is short of space accepts it.
@@ -298,6 +298,12 @@ type (
 
 	// A Spacer returns how many bytes of the disk are free for the engine; false if unknown.
 	Spacer interface{ FreeBytes() (uint64, bool) }
+
+	// A Syncer has batches that a crash may undo, those with NoSync. Sync makes all of them durable that are visible
+	// when it begins. It fails as Apply does; after fault.Undetermined a crash may still undo them.
+	Syncer interface {
+		Sync(ctx context.Context) error
+	}
 
 	// The channel of a Failer is closed when the engine has failed permanently. From then on every
 	// call fails with fault.Unavailable, reads included, because what they would return may not be

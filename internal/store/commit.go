@@ -57,6 +57,7 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	ws.v.Container.BeginWrite()
 	written := 0
 	defer func() { ws.v.Container.EndWrite(written) }()
+	ws.b.NoSync = !ws.s.waitsForDisk(ctx, len(ws.slots))
 	err := ws.s.apply(ctx, &ws.b)
 	if err == nil {
 		written = ws.stored()

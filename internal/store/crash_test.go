@@ -82,9 +82,12 @@ type writer struct {
 	pk  string
 	rng *rand.Rand
 
-	mu     sync.Mutex
-	begun  int
-	states []cells
+	group *store.SyncGroup // of its calls, nil while each is durable when it returns
+
+	mu      sync.Mutex
+	begun   int
+	states  []cells
+	durable int // calls
 }
 
 // A crasher is a world that crashes, and what it has promised.
@@ -148,7 +151,7 @@ func (c *crasher) goOn(ex *examination) {
 	c.life++
 	c.now.Store(ex.stop.now)
 	for i, w := range c.writers {
-		w.begun, w.states = 0, []cells{ex.stop.recovered[i]}
+		w.begun, w.states, w.durable, w.group = 0, []cells{ex.stop.recovered[i]}, 0, nil
 	}
 	n, _ := doc.AsInt(doc.Lookup(c.c.State().Echo, "n"))
 	c.policy.done.Store(n)
@@ -216,7 +219,7 @@ func (c *crasher) stop(rng *rand.Rand) stop {
 	st := stop{percent: []int{0, 0, 5, 50, 95, 100}[rng.IntN(6)]}
 	for _, w := range c.writers {
 		w.mu.Lock()
-		st.writers = append(st.writers, bounds{from: int64(len(w.states) - 1)})
+		st.writers = append(st.writers, bounds{from: int64(w.durable)})
 		w.mu.Unlock()
 	}
 	st.policy.from, st.churn.from = c.policy.done.Load(), c.churn.done.Load()
@@ -231,8 +234,20 @@ func (c *crasher) stop(rng *rand.Rand) stop {
 	return st
 }
 
-// act does one call and writes down what the writer knows after it.
+// act does one call and writes down what the writer knows after it. Some calls share a sync with those after them.
 func (w *writer) act() error {
+	switch {
+	case w.group == nil && w.rng.IntN(8) == 0:
+		w.group = w.store.NewSyncGroup()
+	case w.group != nil && w.rng.IntN(8) == 0:
+		if err := w.group.Sync(context.Background()); err != nil {
+			return err
+		}
+		w.group = nil
+		w.mu.Lock()
+		w.durable = len(w.states) - 1
+		w.mu.Unlock()
+	}
 	w.mu.Lock()
 	w.begun++
 	next := w.states[len(w.states)-1]
@@ -240,6 +255,9 @@ func (w *writer) act() error {
 	err := w.call(&next)
 	w.mu.Lock()
 	w.states = append(w.states, next)
+	if w.group == nil {
+		w.durable = len(w.states) - 1
+	}
 	w.mu.Unlock()
 	return err
 }
@@ -259,7 +277,7 @@ func (w *writer) call(next *cells) error {
 		}
 		ops, items = append(ops, op), append(items, item)
 	}
-	results, err := w.store.WriteAll(context.Background(), w.c, w.now.Load(), ops)
+	results, err := w.store.WriteAll(w.group.With(context.Background()), w.c, w.now.Load(), ops)
 	if err == nil {
 		for i, item := range items {
 			if ops[i].Verb == store.Read {

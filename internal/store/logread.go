@@ -26,6 +26,9 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 		return err
 	}
 	defer snapshot.Close()
+	if err := s.syncLog(ctx); err != nil {
+		return err
+	}
 	counter, err := logCounterOf(ctx, snapshot)
 	switch {
 	case err != nil:

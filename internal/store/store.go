@@ -103,7 +103,9 @@ type shared struct {
 	intents intents
 	lanes   *lanes              // of large writes
 	now     func() expiry.Stamp // see SetClock
-	tracer  trace.Tracer        // nil for none
+
+	unsynced atomic.Int64 // documents, see SyncGroup
+	tracer   trace.Tracer // nil for none
 
 	leases *lease.Keeper
 	first  uint64     // random: where Containers begins

@@ -18,8 +18,8 @@ import (
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-// bulkLanes is how many operations of one bulk request run at the same time. Concurrent operations share commits, so
-// that a request does not wait for one disk write per operation.
+// bulkLanes is how many operations of one bulk request run at the same time: on several processors, and where an
+// engine waits for other machines.
 const bulkLanes = 16
 
 // bulk runs independent operations, in any partitions. Operations on the same item run in the order of the request.
@@ -31,8 +31,9 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 	if limited {
 		e.serve(named.Number)
 	}
+	group := e.api.store.NewSyncGroup()
 	b := &bulkRun{
-		ctx: e.Context(), budget: e.api.budget, documents: e.api.store, view: v, clock: e.api.clock,
+		ctx: group.With(e.Context()), budget: e.api.budget, documents: e.api.store, view: v, clock: e.api.clock,
 		list: list, results: make([]store.Result, len(list)), minimal: e.minimal(),
 	}
 	for i := range list {
@@ -48,6 +49,9 @@ func bulk(e *exchange, v catalog.View, list []operation) (status int, err error)
 		done = b.runInOrder()
 	} else {
 		b.runInLanes()
+	}
+	if err := group.Sync(b.ctx); err != nil {
+		return 0, err
 	}
 	return answerBulk(e, v.Container, list, b.results, done), nil
 }

@@ -47,6 +47,45 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	return nil
 }
 
+// Sync waits until every batch that is visible is durable, as kv.Syncer has it. The log keeps the order of batches, so
+// an entry of the log that changes nothing is synced behind all of them.
+func (e *Engine) Sync(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := e.enter(); err != nil {
+		return err
+	}
+	defer e.calls.Leave()
+	if !e.sync {
+		return nil
+	}
+	w := e.db.NewBatch()
+	if err := w.LogData(nil, nil); err != nil {
+		return fault.Wrap(fault.Internal, err, "cannot build a batch")
+	}
+	if err := e.mark(w); err != nil {
+		return err
+	}
+	if err := w.SyncWait(); err != nil {
+		return e.undetermined(err)
+	}
+	if err := w.Close(); err != nil {
+		return fault.Wrap(fault.Internal, err, "cannot release a batch")
+	}
+	return nil
+}
+
+// mark passes a batch without changes to Pebble.
+func (e *Engine) mark(w *pebble.Batch) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := e.broken(); err != nil {
+		return err
+	}
+	return e.publish(w, true)
+}
+
 // commit makes b visible if its preconditions hold. w has the changes of b so far; commit
 // adds those of Place.
 func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync bool) error {

@@ -28,6 +28,7 @@ var (
 	_ kv.RangeDeleter = (*Engine)(nil)
 	_ kv.Compacter    = (*Engine)(nil)
 	_ kv.Refuser      = (*Engine)(nil)
+	_ kv.Syncer       = (*Engine)(nil)
 	_ kv.Failer       = (*Engine)(nil)
 	_ kv.Sizer        = (*Engine)(nil)
 	_ kv.Spacer       = (*Engine)(nil)
@@ -69,7 +70,7 @@ type Options struct {
 }
 
 // An Engine is a kv.Engine on Pebble. It is also a kv.RangeDeleter, a
-// kv.Compacter, a kv.Refuser, a kv.Failer, a kv.Sizer, a kv.Spacer, a kv.Shrinker and a kv.Checkpointer.
+// kv.Compacter, a kv.Refuser, a kv.Syncer, a kv.Failer, a kv.Sizer, a kv.Spacer, a kv.Shrinker and a kv.Checkpointer.
 type Engine struct {
 	db     *pebble.DB
 	lock   *pebble.Lock // nil in memory

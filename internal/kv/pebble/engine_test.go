@@ -229,6 +229,51 @@ func TestFailingDisk(t *testing.T) {
 	stop(t, e)
 }
 
+// TestSync makes batches durable that nobody waited for, and fails when the disk does.
+func TestSync(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	fs, broken := failingLog(mem)
+	e := start(t, Options{FS: fs})
+	put := func(key string) {
+		t.Helper()
+		b := kv.Batch{NoSync: true}
+		b.Set([]byte(key), []byte("1"))
+		if err := e.Apply(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("a")
+	put("b")
+	if err := e.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synced := mem.CrashClone(vfs.CrashCloneCfg{})
+	put("c")
+	broken.On()
+	if err := e.Sync(t.Context()); fault.KindOf(err) != fault.Undetermined || !errors.Is(err, errorfs.ErrInjected) {
+		t.Errorf("a sync that fails: %v", err)
+	}
+	if err := e.Sync(t.Context()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a sync after the failure: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Sync(ended); err != context.Canceled {
+		t.Errorf("a sync that nobody waits for: %v", err)
+	}
+	broken.Off()
+	if err := e.Close(); err == nil {
+		t.Error("close hides the failure")
+	}
+	if err := e.Sync(t.Context()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a sync after close: %v", err)
+	}
+	e = start(t, Options{FS: synced})
+	want(t, e, "a", "1")
+	want(t, e, "b", "1")
+	stop(t, e)
+}
+
 // TestFailingDiskNoSync writes batches that nobody waits for until the engine
 // notices that its log has failed, which it does within two blocks of 32 KiB.
 func TestFailingDiskNoSync(t *testing.T) {

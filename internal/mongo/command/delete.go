@@ -23,6 +23,9 @@ func runDelete(r *request, a *answer) error {
 			return err
 		}
 	}
+	if len(statements) > 1 {
+		r.DeferSyncs()
+	}
 	for i := range shapes {
 		r.Retry.Go(i)
 		x, err := shapes[i].Compile(&r.Request, name)

@@ -221,6 +221,7 @@ func (c *connection) run(r *request, a *answer) error {
 	err := joinSession(r, a)
 	if err == nil && !r.Repeated {
 		err = cmp.Or(cmd.run(r, a), r.Err)
+		err = cmp.Or(r.Sync(), err)
 	}
 	if err == nil {
 		c.s.monitor.Usage.Note(&r.Request)

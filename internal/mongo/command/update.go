@@ -32,6 +32,9 @@ func runUpdate(r *request, a *answer) error {
 			return err
 		}
 	}
+	if len(statements) > 1 {
+		r.DeferSyncs()
+	}
 	for i := range shapes {
 		r.Retry.Go(i)
 		u, err := shapes[i].Compile(&r.Request, name)

@@ -13,6 +13,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/mongo/expression"
 	"github.com/mayflydb/mayfly/internal/mongo/plan"
 	"github.com/mayflydb/mayfly/internal/mongo/work"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // An Operation is one command as everything below its connection sees it: the instant that it runs at, the session and
@@ -39,6 +40,8 @@ type Operation struct {
 	Retry       *Retry       // of a retryable write of which receipts are kept, else nil
 	Wrote       bool         // something may have been written
 	Done        bool         // it has its answer
+
+	Unsynced *store.SyncGroup // of writes that wait for the disk together, nil before DeferSyncs
 
 	Memory   *Memory // of the connection
 	Edited   int     // bytes that the edits of a write hold
@@ -67,4 +70,19 @@ type Host interface {
 	// BeforeWrite and AfterWrite are called around a write outside of a transaction. An error is in its place.
 	BeforeWrite() error
 	AfterWrite()
+}
+
+// DeferSyncs is for an operation with several writes outside of a transaction. They wait for the disk together, at the
+// end of the operation, and not one after the other.
+func (o *Operation) DeferSyncs() {
+	if o.Unsynced == nil && o.Transaction == nil {
+		o.Unsynced = o.Node.Store.NewSyncGroup()
+	}
+}
+
+// Sync waits until the writes of the operation are durable.
+func (o *Operation) Sync() error {
+	g := o.Unsynced
+	o.Unsynced = nil
+	return g.Sync(o.Context)
 }

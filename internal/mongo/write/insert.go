@@ -192,6 +192,7 @@ func (w *Writer) flush() (goOn bool) {
 			}
 			ops, indexes = ops[e.Index+1:], indexes[e.Index+1:]
 			size = 1 // where one fails, more may
+			w.o.DeferSyncs()
 		}
 	}
 	w.ops, w.indexes, w.bytes = w.ops[:0], w.indexes[:0], 0

@@ -19,6 +19,7 @@ import (
 // Merge writes one document into a container.
 func (s Sink) Merge(_ context.Context, m *pipeline.Merge, d doc.Doc, change func(old doc.Doc) (doc.Doc, error)) error {
 	o := s.Cursor.Operation()
+	o.DeferSyncs() // a stage writes many
 	db := m.Into.Database
 	if db == "" {
 		db = s.Database

@@ -85,7 +85,7 @@ func awaitTransactions(o *session.Operation, c *catalog.Container, ops []store.O
 func persist(
 	o *session.Operation, c *catalog.Container, ops []store.Op, tell func() []session.Done,
 ) (results []store.Result, err error) {
-	ctx := budget.With(o.Retry.With(o.Context, tell), &o.Memory.Share)
+	ctx := budget.With(o.Unsynced.With(o.Retry.With(o.Context, tell)), &o.Memory.Share)
 	// MongoDB retries write conflicts of single statements by itself. Clients only hear of those in transactions.
 	for range maxLooks {
 		results, err = o.Node.Store.WriteAll(ctx, c, o.Now, ops)

@@ -1,0 +1,76 @@
+package command_test
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv/kvtest"
+	"github.com/mayflydb/mayfly/internal/kv/memory"
+)
+
+// TestStatementsShareASync counts how often a command waits for the disk: once, however many statements it has.
+func TestStatementsShareASync(t *testing.T) {
+	t.Parallel()
+	engine := &kvtest.SyncCounter{Engine: memory.New()}
+	d := newServerOn(t, engine, nil)
+	ctx, c := t.Context(), d.Database("test").Collection("c")
+	insert := func(ids ...int) error {
+		var documents []bson.D
+		for _, id := range ids {
+			documents = append(documents, pairs("_id", id, "x", id))
+		}
+		_, err := c.InsertMany(ctx, documents, options.InsertMany().SetOrdered(false))
+		return err
+	}
+	bulk := func(models ...mongo.WriteModel) func() error {
+		return func() error { _, err := c.BulkWrite(ctx, models); return err }
+	}
+	inc := func(id int) mongo.WriteModel {
+		return mongo.NewUpdateOneModel().SetFilter(eq("_id", id)).SetUpdate(eq("$inc", eq("n", 1)))
+	}
+	remove := func(id int) mongo.WriteModel { return mongo.NewDeleteOneModel().SetFilter(eq("_id", id)) }
+	upsert := func(id int) mongo.WriteModel {
+		return mongo.NewReplaceOneModel().SetFilter(eq("_id", id)).SetReplacement(eq("x", 1)).SetUpsert(true)
+	}
+	fails := mongo.NewUpdateOneModel().SetFilter(eq("_id", 1)).SetUpdate(eq("$inc", eq("_id", 1)))
+	must(t, d.Database("test").CreateCollection(ctx, "other"))
+	must(t, insert(1, 2, 3, 4, 5))
+	engine.Forget()
+	for _, w := range []struct {
+		name                     string
+		do                       func() error
+		fails                    bool
+		durable, unsynced, syncs int64
+	}{
+		{"one update", bulk(inc(1)), false, 1, 0, 0},
+		{"one delete", bulk(remove(5)), false, 1, 0, 0},
+		{"three updates", bulk(inc(1), inc(2), inc(1)), false, 0, 3, 1},
+		{"updates that find nothing", bulk(inc(91), inc(92)), false, 0, 0, 0},
+		{"upserts", bulk(upsert(1), upsert(6), upsert(7)), false, 0, 3, 1},
+		{"deletes", bulk(remove(6), remove(7), remove(8)), false, 0, 2, 1},
+		{"an update, then an error", bulk(inc(1), fails, inc(2)), true, 0, 1, 1},
+		{"documents", func() error { return insert(10, 11, 12) }, false, 1, 0, 0},
+		// Each batch that fails is tried in parts: 20, then 21 behind the first duplicate, and 22 behind the next one.
+		{"documents and duplicates", func() error { return insert(20, 1, 21, 2, 22) }, true, 1, 2, 1},
+		{"merge", func() error {
+			_, err := c.Aggregate(ctx, []bson.D{eq("$limit", 4), eq("$merge", eq("into", "other"))})
+			return err
+		}, false, 0, 4, 1},
+	} {
+		if err := w.do(); (err != nil) != w.fails {
+			t.Errorf("%s: %v", w.name, err)
+		}
+		engine.Want(t, w.name, w.durable, w.unsynced, w.syncs)
+	}
+	engine.Err = fault.Wrap(fault.Undetermined, errors.New("broken"), "The disk failed.")
+	err := bulk(inc(1), inc(2))()
+	if e, ok := errors.AsType[mongo.BulkWriteException](err); !ok || e.WriteConcernError == nil ||
+		e.WriteConcernError.Message != "The disk failed." {
+		t.Errorf("updates that may be lost are acknowledged: %v", err)
+	}
+}
