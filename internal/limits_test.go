@@ -41,7 +41,7 @@ mongo/command.maxBatchCount mongo/failpoint.maxBlock mongo/write.maxMismatchDept
 mongo/account.maxProvenNames mongo/monitor.maxLogBytes mongo/monitor.maxLoggedName mongo/write.maxLooks mongo/call.maxNodes mongo/query.maxReplans
 mongo/session.MaxReplyBytes mongo/query.MaxRing mongo/monitor.maxShape mongo/monitor.maxShownCommand mongo/command.maxSlow mongo/query.maxNosqlIDs
 mongo/query.maxChunk mongo/monitor.maxUsage mongo/account.maxTries mongo/parameter.maxVerbosity mongo/command.maxWireVersion foresight.maxFilterText
-foresight.maxIdentity foresight.maxSamples store.maxUnsynced
+foresight.maxIdentity foresight.maxSamples store.maxShared store.maxUnsynced
 mongo/expression.maxAmounts mongo/expression.maxBin mongo/expression.maxCopied mongo/expression.maxDateText mongo/expression.maxDays mongo/expression.maxExactPower mongo/expression.maxFolded mongo/expression.maxFoldedCost
 mongo/expression.maxNumeral mongo/expression.maxPlace mongo/expression.minPlace mongo/expression.maxShown mongo/expression.maxYears mongo/expression.maxZoneName mongo/expression.maxZones mongo/expression.minExponent
 mongo/filter.maxPathNames mongo/filter.maxPathNumbers mongo/pattern.maxSize mongo/pattern.maxSpans mongo/pattern.maxWritten

@@ -132,7 +132,7 @@ type Engine interface {
 	View(ctx context.Context) (View, error)
 
 	// Apply makes all of b visible, and durable if the engine is durable and
-	// b.NoSync is not set; or it fails and writes nothing. Errors:
+	// neither b.NoSync nor b.SyncLater is set; or it fails and writes nothing. Errors:
 	//   - fault.Conflict if a key that b has read has changed since b.Since, or if
 	//     the commit would not be before b.Before. The caller may try again,
 	//     beginning with its reads. Rarely, an engine reports a conflict where there
@@ -174,8 +174,11 @@ type Batch struct {
 	// instant by that clock at which it holds all counters of the batch, or a later one, and not after the commit.
 	// So whatever another batch did while it held one of them was before.
 	Time time.Time
-	// NoSync allows a crash to undo the batch: for work that is safe to repeat, or that a Syncer's Sync makes durable.
+	// NoSync allows a crash to undo the batch: for work that is safe to repeat.
 	NoSync bool
+	// SyncLater lets Apply return when the batch is visible. A Syncer makes it durable soon after, or in Sync; other
+	// engines ignore it.
+	SyncLater bool
 	// Frees says that the batch helps to free space: it deletes, or it writes what later deletes
 	// need. An engine that is short of space accepts it.
 	Frees bool
@@ -299,10 +302,12 @@ type (
 	// A Spacer returns how many bytes of the disk are free for the engine; false if unknown.
 	Spacer interface{ FreeBytes() (uint64, bool) }
 
-	// A Syncer has batches that a crash may undo, those with NoSync. Sync makes all of them durable that are visible
-	// when it begins. It fails as Apply does; after fault.Undetermined a crash may still undo them.
+	// A Syncer has batches that are visible and that a crash may undo: those with NoSync or SyncLater, and those whose
+	// Apply has not returned. Sync makes all of them durable that are visible when it begins, which costs nothing if
+	// there are none. If it fails, each of them may be durable or not. Unsynced is about how many there are.
 	Syncer interface {
 		Sync(ctx context.Context) error
+		Unsynced() int
 	}
 
 	// The channel of a Failer is closed when the engine has failed permanently. From then on every

@@ -57,15 +57,27 @@ func (ws *writeSet) commit(ctx context.Context) error {
 	ws.v.Container.BeginWrite()
 	written := 0
 	defer func() { ws.v.Container.EndWrite(written) }()
-	ws.b.NoSync = !ws.s.waitsForDisk(ctx, len(ws.slots))
-	err := ws.s.apply(ctx, &ws.b)
-	if err == nil {
-		written = ws.stored()
+	group := groupOf(ctx)
+	ws.b.SyncLater = group.defers(ws.sequences())
+	if err := ws.s.apply(ctx, &ws.b); err != nil {
+		return err
 	}
-	if err == nil && len(ws.changes) > 0 {
+	written = ws.stored()
+	if ws.b.SyncLater {
+		group.rests.Store(true)
+	}
+	if len(ws.changes) > 0 {
 		ws.s.log.grown()
 	}
-	return err
+	return nil
+}
+
+// sequences is how many the commit gives out.
+func (ws *writeSet) sequences() (n int) {
+	for _, sl := range ws.slots {
+		n += len(sl.results)
+	}
+	return n
 }
 
 func (ws *writeSet) writes() bool {

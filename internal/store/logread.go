@@ -26,7 +26,7 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 		return err
 	}
 	defer snapshot.Close()
-	if err := s.syncLog(ctx); err != nil {
+	if err := s.SyncSeen(ctx); err != nil {
 		return err
 	}
 	counter, err := logCounterOf(ctx, snapshot)

@@ -103,9 +103,7 @@ type shared struct {
 	intents intents
 	lanes   *lanes              // of large writes
 	now     func() expiry.Stamp // see SetClock
-
-	unsynced atomic.Int64 // documents, see SyncGroup
-	tracer   trace.Tracer // nil for none
+	tracer  trace.Tracer        // nil for none
 
 	leases *lease.Keeper
 	first  uint64     // random: where Containers begins

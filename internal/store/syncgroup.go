@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 )
 
@@ -11,14 +12,17 @@ import (
 // Sync returns, so that they share a sync of the disk. It is safe for concurrent use. A nil one has no effect: where an
 // engine cannot make earlier batches durable, each write waits for the disk.
 type SyncGroup struct {
-	s       *shared
-	engine  kv.Syncer
-	pending atomic.Bool // something was written that was not durable at once
+	engine kv.Syncer
+	rests  atomic.Bool // what its writes have told rests on what may not be durable
 }
 
-// maxUnsynced is how many documents groups may have written before one of their writes waits for the disk. What is
-// visible and not durable stays far below the sequences that are left out after a crash (catalog.Open).
-const maxUnsynced = 500
+// A batch of a group waits for the disk, and with it all batches before, while maxUnsynced batches are not durable, or
+// if it has more than maxShared sequences. So what is visible and not durable stays below the sequences that are left
+// out after a crash (catalog.Open).
+const (
+	maxUnsynced = 200
+	maxShared   = 10
+)
 
 type syncGroupKey struct{}
 
@@ -28,7 +32,7 @@ func (s *Store) NewSyncGroup() *SyncGroup {
 	if !ok {
 		return nil
 	}
-	return &SyncGroup{s: s.shared, engine: engine}
+	return &SyncGroup{engine: engine}
 }
 
 // With returns a context for Write and WriteAll, whose writes belong to the group.
@@ -39,40 +43,36 @@ func (g *SyncGroup) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, syncGroupKey{}, g)
 }
 
-// Sync makes what the group has written durable. It does not end with ctx, because what is visible must not stay
-// without a sync.
-func (g *SyncGroup) Sync(ctx context.Context) error {
-	if g == nil || !g.pending.Swap(false) {
-		return nil
-	}
-	return g.s.sync(ctx, g.engine)
-}
-
-func (s *shared) sync(ctx context.Context, engine kv.Syncer) error {
-	s.unsynced.Store(0)
-	return engine.Sync(context.WithoutCancel(ctx))
-}
-
-// waitsForDisk reports whether a batch that writes so many documents is durable when it is applied. The others belong
-// to a group. They are counted before they are visible, and the count begins again before a batch that waits.
-func (s *shared) waitsForDisk(ctx context.Context, documents int) bool {
+// groupOf is the group of a write, nil for none.
+func groupOf(ctx context.Context) *SyncGroup {
 	g, _ := ctx.Value(syncGroupKey{}).(*SyncGroup)
-	if g != nil && s.unsynced.Add(int64(documents)) <= maxUnsynced {
-		g.pending.Store(true)
-		return false
-	}
-	if s.unsynced.Load() != 0 {
-		s.unsynced.Store(0)
-	}
-	return true
+	return g
 }
 
-// syncLog makes what a reader of the log has in its snapshot durable, if a group has written some of it: a crash must
-// not undo what the reader tells of.
-func (s *Store) syncLog(ctx context.Context) error {
-	engine, ok := s.engine.(kv.Syncer)
-	if !ok || s.unsynced.Load() == 0 {
+// defers reports whether a batch with so many sequences does not wait for the disk.
+func (g *SyncGroup) defers(sequences int) bool {
+	return g != nil && sequences <= maxShared && g.engine.Unsynced() < maxUnsynced
+}
+
+// Sync makes durable what the answer to the client rests on. It does not end with ctx, since a client that has gone may
+// ask again. Its error is fault.Undetermined.
+func (g *SyncGroup) Sync(ctx context.Context) error {
+	if g == nil || !g.rests.Load() {
 		return nil
 	}
-	return s.sync(ctx, engine)
+	err := g.engine.Sync(context.WithoutCancel(ctx))
+	if err != nil && fault.KindOf(err) != fault.Undetermined { // the engine had failed before
+		err = fault.Wrap(fault.Undetermined, err, "The disk failed before these writes were durable. "+
+			"They may or may not be stored: read before you write again.")
+	}
+	return err
+}
+
+// SyncSeen makes durable what is visible: for readers of changes, since others act on what they are told, and for
+// requests that have nothing to write because of what others have written.
+func (s *Store) SyncSeen(ctx context.Context) error {
+	if engine, ok := s.engine.(kv.Syncer); ok {
+		return engine.Sync(ctx)
+	}
+	return nil
 }

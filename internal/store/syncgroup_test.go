@@ -6,73 +6,130 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mayflydb/mayfly/internal/access"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
+	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
-func TestSyncGroup(t *testing.T) {
-	w := newWorld(t, collection("c", expiry.Never))
-	e := &kvtest.SyncCounter{Engine: w.engine}
+// newSyncWorld is a collection whose syncs are counted, and a function that writes n documents, one by one.
+func newSyncWorld(t *testing.T) (w *world, e *kvtest.SyncCounter, create func(g *store.SyncGroup, n int)) {
+	w = newWorld(t, collection("c", expiry.Never))
+	e = &kvtest.SyncCounter{Engine: w.engine}
 	w.through(e)
+	e.Forget()
 	created := 0
-	create := func(g *store.SyncGroup, n int) {
+	return w, e, func(g *store.SyncGroup, n int) {
 		t.Helper()
 		for range n {
 			created++
-			op := w.doing(store.Create, fmt.Sprint(created), `"x":1`)
-			_, err := w.store.Write(g.With(t.Context()), w.c, w.now, op)
+			_, err := w.store.Write(g.With(t.Context()), w.c, w.now, w.doing(store.Create, fmt.Sprint(created), ""))
 			w.ok(err)
-		}
-	}
-	e.Forget()
-
-	create(nil, 3)
-	e.Want(t, "without a group", 3, 0, 0)
-
-	g := w.store.NewSyncGroup()
-	w.ok(g.Sync(t.Context()))
-	e.Want(t, "an empty group", 0, 0, 0)
-	create(g, 10)
-	e.Want(t, "a group", 0, 10, 0)
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	w.ok(g.Sync(ended)) // the client has gone
-	e.Want(t, "its end", 0, 0, 1)
-	w.ok(g.Sync(t.Context()))
-	e.Want(t, "its second end", 0, 0, 0)
-
-	// What may be lost after others have seen it is bounded: one write in 500 waits for the disk.
-	other := w.store.NewSyncGroup()
-	create(g, 300)
-	create(other, 200)
-	e.Want(t, "as much as may be lost", 0, 500, 0)
-	create(g, 1)
-	e.Want(t, "one more", 1, 0, 0)
-	create(other, 500)
-	e.Want(t, "the same again", 0, 500, 0)
-	create(nil, 1)
-	create(other, 500)
-	e.Want(t, "after a write of another client", 1, 500, 0)
-
-	e.Err = errors.New("the disk failed")
-	for _, g := range []*store.SyncGroup{g, other} {
-		if err := g.Sync(t.Context()); err != e.Err {
-			t.Errorf("a sync that fails: %v", err)
 		}
 	}
 }
 
-// TestLogIsDurable reads the log before the end of a group.
-func TestLogIsDurable(t *testing.T) {
-	w := newWorld(t, collection("c", expiry.Never))
-	e := &kvtest.SyncCounter{Engine: w.engine}
-	w.through(e)
-	w.keepLog()
+func TestSyncGroup(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	create(nil, 3)
+	e.Want(t, "without a group", 3, 0, false)
+
 	g := w.store.NewSyncGroup()
+	w.ok(g.Sync(t.Context()))
+	e.Want(t, "an empty group", 0, 0, false)
+	create(g, 10)
+	e.Want(t, "a group", 0, 10, false)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.ok(g.Sync(ended)) // the client has gone
+	e.Want(t, "its end", 0, 0, true)
+	w.ok(g.Sync(t.Context()))
+	e.Want(t, "its second end", 0, 0, false)
+}
+
+// TestSyncGroupIsBounded writes as much as a crash may undo after others have seen it.
+func TestSyncGroupIsBounded(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	g, other := w.store.NewSyncGroup(), w.store.NewSyncGroup()
+	create(g, 150)
+	create(other, 50)
+	e.Want(t, "as much as there may be", 0, 200, false)
+	create(g, 1)
+	e.Want(t, "one more", 1, 0, false)
+	create(other, 10)
+	create(nil, 1)
+	create(other, 10)
+	w.ok(g.Sync(t.Context()))
+	w.ok(other.Sync(t.Context()))
+	e.Want(t, "two groups and a write", 1, 20, true)
+	var ops []store.Op
+	for n := range 11 {
+		ops = append(ops, w.doing(store.Create, fmt.Sprint("of many ", n), ""))
+	}
+	_, err := w.store.WriteAll(g.With(t.Context()), w.c, w.now, ops)
+	w.ok(err)
+	e.Want(t, "a batch of many", 1, 0, false)
+}
+
+// TestSyncGroupFails says each time that nobody knows what is durable.
+func TestSyncGroupFails(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	e.Err = fault.Wrap(fault.Unavailable, errors.New("broken"), "The disk failed.")
+	g := w.store.NewSyncGroup()
+	create(g, 1)
+	for range 2 {
+		if err := g.Sync(t.Context()); fault.KindOf(err) != fault.Undetermined || !errors.Is(err, e.Err) {
+			t.Errorf("a sync that fails: %v", err)
+		}
+	}
+	e.Err = nil
+	w.ok(g.Sync(t.Context()))
+}
+
+// TestNothingToWrite has outcomes that rest on what others have written and a crash could undo.
+func TestNothingToWrite(t *testing.T) {
+	for name, op := range map[string]func(w *world) store.Op{
+		"a document that is there": func(w *world) store.Op { return w.doing(store.Create, "1", "") },
+		"one that is not":          func(w *world) store.Op { return w.doing(store.Delete, "2", "") },
+		"a read":                   func(w *world) store.Op { return w.doing(store.Read, "1", "") },
+		"one that stays as it is": func(w *world) store.Op {
+			op := w.doing(store.Patch, "1", "")
+			op.Edit = func(access.Document) (doc.Doc, error) { return nil, nil }
+			return op
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, e, create := newSyncWorld(t)
+			synced := name != "a read"
+			group := w.store.NewSyncGroup()
+			create(group, 1)
+			_, _ = w.store.Write(t.Context(), w.c, w.now, op(w))
+			e.Want(t, "alone", 0, 1, synced)
+			_, _ = w.store.Write(t.Context(), w.c, w.now, op(w))
+			e.Want(t, "again", 0, 0, false)
+			w.ok(group.Sync(t.Context()))
+
+			create(group, 1)
+			other := w.store.NewSyncGroup()
+			_, _ = w.store.Write(other.With(t.Context()), w.c, w.now, op(w))
+			e.Forget()
+			w.ok(other.Sync(t.Context()))
+			e.Want(t, "in a group", 0, 0, synced)
+			w.ok(group.Sync(t.Context()))
+		})
+	}
+}
+
+// TestLogIsDurable reads the log before the end of the group that has written to it.
+func TestLogIsDurable(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	w.keepLog()
 	from, err := w.store.LogNewest(t.Context())
 	w.ok(err)
+	e.Forget()
 	read := func() (n int) {
 		t.Helper()
 		for _, err := range w.store.Log(t.Context(), from) {
@@ -81,17 +138,24 @@ func TestLogIsDurable(t *testing.T) {
 		}
 		return n
 	}
-	e.Forget()
-	_, err = w.store.Write(g.With(t.Context()), w.c, w.now, w.doing(store.Create, "1", `"x":1`))
-	w.ok(err)
-	if n := read(); n != 1 {
-		t.Errorf("%d entries", n)
+	changed := w.store.LogChanged()
+	g := w.store.NewSyncGroup()
+	create(g, 1)
+	select {
+	case <-changed:
+	default:
+		t.Error("nobody is told of what has changed")
 	}
-	e.Want(t, "an entry", 0, 1, 1)
-	if n := read(); n != 1 {
-		t.Errorf("%d entries", n)
+	for _, first := range []bool{true, false} {
+		if n := read(); n != 1 {
+			t.Errorf("%d entries", n)
+		}
+		written := int64(0)
+		if first {
+			written = 1
+		}
+		e.Want(t, "the log", 0, written, first)
 	}
-	e.Want(t, "the same entry", 0, 0, 0)
 	w.ok(g.Sync(t.Context()))
 }
 
@@ -105,5 +169,5 @@ func TestEngineWithoutSync(t *testing.T) {
 	_, err := w.store.Write(g.With(t.Context()), w.c, w.now, w.doing(store.Create, "1", `"x":1`))
 	w.ok(err)
 	w.ok(g.Sync(t.Context()))
-	e.Want(t, "a write", 1, 0, 0)
+	e.Want(t, "a write", 1, 0, false)
 }

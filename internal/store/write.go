@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/expiry"
@@ -91,14 +92,33 @@ func (s *Store) attempt(
 		}
 		if err := ws.do(ctx, &ops[i], &results[i]); err != nil {
 			// A failure is an answer too: it must rest on a state that existed, or it is tried again.
-			return false, cmp.Or(ws.confirm(ctx), error(&BatchError{Index: i, Err: err}))
+			if unconfirmed := ws.confirm(ctx); unconfirmed != nil {
+				return false, unconfirmed
+			}
+			return false, cmp.Or(s.rest(ctx, ops[i:i+1]), error(&BatchError{Index: i, Err: err}))
 		}
 	}
-	if ws.writes() {
+	writes := ws.writes()
+	if writes {
 		r.end(&ws.b, ws.v.Now)
 	}
-	err = ws.commit(ctx)
+	if err = ws.commit(ctx); err == nil && !writes {
+		err = s.rest(ctx, ops)
+	}
 	return ws.share != nil, err
+}
+
+// rest makes durable what the outcome of operations that write nothing rests on, or leaves that to their group: a
+// client that is told that a document is there, or has the value already, must not lose it in a crash. Reads may.
+func (s *Store) rest(ctx context.Context, ops []Op) error {
+	if !slices.ContainsFunc(ops, func(op Op) bool { return op.Verb != Read }) {
+		return nil
+	}
+	if g := groupOf(ctx); g != nil {
+		g.rests.Store(true)
+		return nil
+	}
+	return s.SyncSeen(ctx)
 }
 
 // heavy reports whether the bodies of operations make a large write before anything is read.

@@ -32,13 +32,13 @@ func TestBulkWaitsOnce(t *testing.T) {
 	inOrder := []string{"x-ms-cosmos-batch-continue-on-error", "False"}
 	engine.Forget()
 	bulk(operations("Create", 1, 2, 3)).want(200)
-	engine.Want(t, "creates", 0, 3, 1)
+	engine.Want(t, "creates", 0, 3, true)
 	bulk(operations("Upsert", 2, 3, 4), inOrder...).want(200)
-	engine.Want(t, "upserts in order", 0, 3, 1)
+	engine.Want(t, "upserts in order", 0, 3, true)
 	bulk(operations("Create", 5, 1, 6), inOrder...).want(207)
-	engine.Want(t, "a create, then a conflict", 0, 1, 1)
+	engine.Want(t, "a create, then a conflict", 0, 1, true)
 	bulk(operations("Read", 1, 2)).want(200)
-	engine.Want(t, "reads", 0, 0, 0)
+	engine.Want(t, "reads", 0, 0, false)
 	engine.Err = fault.Wrap(fault.Undetermined, errors.New("broken"), "The disk failed.")
 	if a := bulk(operations("Create", 7, 8)); a.status < 400 || strings.Contains(a.text, "statusCode") {
 		t.Errorf("creates that may be lost are acknowledged: %d %s", a.status, a.text)

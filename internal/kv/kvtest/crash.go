@@ -124,7 +124,7 @@ func writeParts(e kv.Engine, rng *rand.Rand) (n uint64, durable bool, err error)
 	if rng.IntN(50) == 0 {
 		sizes[0] = 100 << 10 // more than a small memtable takes
 	}
-	b := kv.Batch{NoSync: rng.IntN(2) == 0}
+	b := kv.Batch{NoSync: rng.IntN(2) == 0, SyncLater: rng.IntN(3) == 0}
 	b.Follow([]byte("n"), func(last []byte, b *kv.Batch) ([]byte, error) {
 		n = number(last) + 1
 		b.Set(fmt.Appendf(nil, "log/%08d", n), []byte{byte(len(sizes))})
@@ -135,7 +135,7 @@ func writeParts(e kv.Engine, rng *rand.Rand) (n uint64, durable bool, err error)
 		}
 		return bytesOf(n), nil
 	})
-	return n, !b.NoSync, e.Apply(context.Background(), &b)
+	return n, !b.NoSync && !b.SyncLater, e.Apply(context.Background(), &b)
 }
 
 // intact checks that e holds exactly the batches up to its counter, each in

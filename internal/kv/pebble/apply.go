@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/local"
@@ -31,20 +33,50 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	if err != nil {
 		return err
 	}
-	sync := e.sync && !b.NoSync
-	if err := e.commit(b, w, size, sync); err != nil {
+	sync := e.sync && !b.NoSync && !b.SyncLater
+	number, err := e.commit(b, w, size, sync)
+	if err != nil {
 		return err // Pebble may still use w, so it is left to the garbage collector
 	}
 	e.garbage.deleted.Add(deleted)
-	if sync {
-		if err := w.SyncWait(); err != nil {
-			return e.undetermined(err)
+	switch {
+	case sync:
+		if err := e.await(w, number); err != nil {
+			return err
 		}
+	case b.SyncLater && e.sync:
+		e.syncLater()
 	}
 	if err := w.Close(); err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot release a batch")
 	}
 	return nil
+}
+
+// syncDelay is after how long a batch with SyncLater is durable if nobody calls Sync.
+const syncDelay = 50 * time.Millisecond
+
+// syncLater syncs what is visible after a while. A sync to come is enough for all batches until it begins.
+func (e *Engine) syncLater() {
+	if !e.syncing.Swap(true) {
+		clock.Later(syncDelay, func() {
+			e.syncing.Store(false)
+			_ = e.Sync(e.closing) // a failure fails the engine, and whoever waits for the batch learns of it in Sync
+		})
+	}
+}
+
+// await waits until w is durable, and with it all batches up to a number.
+func (e *Engine) await(w *pebble.Batch, number uint64) error {
+	if err := w.SyncWait(); err != nil {
+		return e.undetermined(err)
+	}
+	for {
+		old := e.durable.Load()
+		if old >= number || e.durable.CompareAndSwap(old, number) {
+			return nil
+		}
+	}
 }
 
 // Sync waits until every batch that is visible is durable, as kv.Syncer has it. The log keeps the order of batches, so
@@ -57,18 +89,19 @@ func (e *Engine) Sync(ctx context.Context) error {
 		return err
 	}
 	defer e.calls.Leave()
-	if !e.sync {
+	if e.Unsynced() == 0 {
 		return nil
 	}
 	w := e.db.NewBatch()
 	if err := w.LogData(nil, nil); err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot build a batch")
 	}
-	if err := e.mark(w); err != nil {
+	number, err := e.publishNothing(w)
+	if err != nil {
 		return err
 	}
-	if err := w.SyncWait(); err != nil {
-		return e.undetermined(err)
+	if err := e.await(w, number); err != nil {
+		return err
 	}
 	if err := w.Close(); err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot release a batch")
@@ -76,63 +109,73 @@ func (e *Engine) Sync(ctx context.Context) error {
 	return nil
 }
 
-// mark passes a batch without changes to Pebble.
-func (e *Engine) mark(w *pebble.Batch) error {
+// publishNothing passes a batch without changes to Pebble, behind the batch whose number it returns.
+func (e *Engine) publishNothing(w *pebble.Batch) (behind uint64, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.broken(); err != nil {
-		return err
+		return 0, err
 	}
-	return e.publish(w, true)
+	return e.newest.Load(), e.publish(w, true)
 }
 
-// commit makes b visible if its preconditions hold. w has the changes of b so far; commit
+// Unsynced is about how many batches are visible and not yet durable. It is 0 only if there is none.
+func (e *Engine) Unsynced() int {
+	if !e.sync {
+		return 0
+	}
+	durable := e.durable.Load() // before begun, which rises, too
+	return int(e.begun.Load() - durable)
+}
+
+// commit makes b visible if its preconditions hold, and returns its number. w has the changes of b so far; commit
 // adds those of Place.
-func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync bool) error {
+func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync bool) (number uint64, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.broken(); err != nil {
-		return err
+		return 0, err
 	}
 	if e.changes.Since(b.Reads, b.Since) {
-		return local.Conflict()
+		return 0, local.Conflict()
 	}
 	before, reads := len(b.Ops), len(b.Reads)
 	if err := e.orders.Place(&e.counters, b); err != nil {
-		return err
+		return 0, err
 	}
 	if e.changes.Since(b.Reads[reads:], b.Since) {
-		return local.Conflict()
+		return 0, local.Conflict()
 	}
 	if err := size.Add(b.Ops[before:]); err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := put(w, b.Ops[before:]); err != nil {
-		return err
+		return 0, err
 	}
 	if w.Empty() {
-		return nil
+		return 0, nil
 	}
 	if err := e.refuses(b.Frees); err != nil {
-		return err
+		return 0, err
 	}
 	if e.space != nil && !b.Frees {
 		if err := e.space.fits(size.Bytes); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	number := e.newest.Load() + 1
+	number = e.newest.Load() + 1
+	e.begun.Store(number)
 	e.remembered.change(b.Ops, number)
 	e.addKeys(b.Ops)
 	if err := e.publish(w, sync); err != nil {
-		return err
+		return 0, err
 	}
 	e.remembered.renew(b.Ops, number)
 	e.counters.follow(b.Ops)
 	e.pauses.written.Add(int64(size.Bytes))
 	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
-	return nil
+	return number, nil
 }
 
 // publish passes w to Pebble, which writes it to the log and makes it visible.

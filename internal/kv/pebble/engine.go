@@ -86,6 +86,10 @@ type Engine struct {
 	open   atomic.Int64  // iterators and snapshots not yet closed
 	newest atomic.Uint64 // number of the newest visible batch: the present Mark
 
+	begun   atomic.Uint64 // number of the newest batch that may be visible, newest or the next one
+	durable atomic.Uint64 // all batches up to this number are durable
+	syncing atomic.Bool   // a sync is to come, see syncLater
+
 	mu       sync.Mutex // held from the check of preconditions until the batch is visible
 	changes  *local.Changes
 	orders   local.Orders

@@ -8,13 +8,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/kvtest"
@@ -271,6 +275,84 @@ func TestSync(t *testing.T) {
 	e = start(t, Options{FS: synced})
 	want(t, e, "a", "1")
 	want(t, e, "b", "1")
+	stop(t, e)
+}
+
+// TestUnsynced looks at what is durable while the disk is slow: whoever asks for what is visible waits for the sync of
+// others, and a batch that was refused has synced nothing.
+func TestUnsynced(t *testing.T) {
+	var slow atomic.Pointer[chan struct{}]
+	slowFS := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		end := slow.Load()
+		if end != nil && strings.HasSuffix(op.Path, ".log") && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			<-*end
+		}
+		return nil
+	}))
+	e := start(t, Options{FS: slowFS})
+	unsynced := func(when string, want int) {
+		t.Helper()
+		if n := e.Unsynced(); n != want {
+			t.Errorf("%s: %d batches are not durable, want %d", when, n, want)
+		}
+	}
+	apply := func(key string, noSync bool) error {
+		b := kv.Batch{NoSync: noSync}
+		b.Set([]byte(key), []byte("1"))
+		return e.Apply(t.Context(), &b)
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	unsynced("empty", 0)
+	must(apply("a", true))
+	must(apply("b", true))
+	unsynced("two batches", 2)
+	must(apply("c", false))
+	unsynced("a durable one behind them", 0)
+	must(apply("d", true))
+	conflict := kv.Batch{}
+	conflict.Read([]byte("d")) // has changed since the beginning
+	conflict.Set([]byte("e"), nil)
+	if err := e.Apply(t.Context(), &conflict); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("a conflict: %v", err)
+	}
+	unsynced("a batch that was refused", 1)
+
+	end := make(chan struct{})
+	slow.Store(&end)
+	ended := make(chan error, 3)
+	go func() { ended <- apply("f", false) }()
+	for began := clock.Start(); e.Unsynced() < 2 && began.Elapsed() < 10*time.Second; {
+		runtime.Gosched()
+	}
+	unsynced("a batch on its way", 2)
+	for range 2 {
+		go func() { ended <- e.Sync(t.Context()) }()
+	}
+	if err := clock.Pause(t.Context(), 10*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if len(ended) > 0 {
+		t.Error("what a sync on its way has yet to make durable passes for durable")
+	}
+	slow.Store(nil)
+	close(end)
+	for range 3 {
+		must(<-ended)
+	}
+	unsynced("all synced", 0)
+
+	later := kv.Batch{SyncLater: true}
+	later.Set([]byte("g"), nil)
+	must(e.Apply(t.Context(), &later))
+	for began := clock.Start(); e.Unsynced() > 0 && began.Elapsed() < 10*time.Second; {
+		must(clock.Pause(t.Context(), time.Millisecond))
+	}
+	unsynced("a while after a batch that is to be synced later", 0)
 	stop(t, e)
 }
 

@@ -220,14 +220,25 @@ func (c *connection) run(r *request, a *answer) error {
 	}
 	err := joinSession(r, a)
 	if err == nil && !r.Repeated {
-		err = cmp.Or(cmd.run(r, a), r.Err)
-		err = cmp.Or(r.Sync(), err)
+		err = r.settle(cmp.Or(cmd.run(r, a), r.Err))
 	}
 	if err == nil {
 		c.s.monitor.Usage.Note(&r.Request)
 	}
 	if err = leaveSession(r, a, err); err == nil && r.severed {
 		return session.ErrHangUp
+	}
+	return err
+}
+
+// settle waits until what the answer rests on is durable, and returns the error that the command has then. A write that
+// has found nothing to do rests on what others have written, as in MongoDB.
+func (r *request) settle(err error) error {
+	if lost := r.Sync(); lost != nil && !session.Undetermined(err) {
+		return lost
+	}
+	if err == nil && r.command.write && r.Transaction == nil && !r.Settled {
+		return r.Node.Store.SyncSeen(r.Context)
 	}
 	return err
 }

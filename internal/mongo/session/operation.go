@@ -41,7 +41,8 @@ type Operation struct {
 	Wrote       bool         // something may have been written
 	Done        bool         // it has its answer
 
-	Unsynced *store.SyncGroup // of writes that wait for the disk together, nil before DeferSyncs
+	SyncGroup *store.SyncGroup // of writes that wait for the disk together, nil before DeferSyncs
+	Settled   bool             // the store has answered a write: what it rests on is durable, or will be by Sync
 
 	Memory   *Memory // of the connection
 	Edited   int     // bytes that the edits of a write hold
@@ -72,17 +73,14 @@ type Host interface {
 	AfterWrite()
 }
 
-// DeferSyncs is for an operation with several writes outside of a transaction. They wait for the disk together, at the
-// end of the operation, and not one after the other.
+// DeferSyncs is for an operation with several writes outside of a transaction. They wait for the disk together, in
+// Sync, and not one after the other.
 func (o *Operation) DeferSyncs() {
-	if o.Unsynced == nil && o.Transaction == nil {
-		o.Unsynced = o.Node.Store.NewSyncGroup()
+	if o.SyncGroup == nil && o.Transaction == nil {
+		o.SyncGroup = o.Node.Store.NewSyncGroup()
 	}
 }
 
-// Sync waits until the writes of the operation are durable.
-func (o *Operation) Sync() error {
-	g := o.Unsynced
-	o.Unsynced = nil
-	return g.Sync(o.Context)
-}
+// Sync waits until what the writes of the operation have told is durable. Whoever runs the operation calls it before
+// the client has its answer.
+func (o *Operation) Sync() error { return o.SyncGroup.Sync(o.Context) }

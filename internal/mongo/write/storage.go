@@ -49,6 +49,7 @@ func applyOnce(
 			results, err = persist(o, c, ops, tell)
 		}
 		guard.end(results, err)
+		o.Settled = o.Settled || err == nil
 		if fault.KindOf(err) == fault.Busy || err == session.ErrDone {
 			o.Wrote = before // all or none
 		}
@@ -85,7 +86,7 @@ func awaitTransactions(o *session.Operation, c *catalog.Container, ops []store.O
 func persist(
 	o *session.Operation, c *catalog.Container, ops []store.Op, tell func() []session.Done,
 ) (results []store.Result, err error) {
-	ctx := budget.With(o.Unsynced.With(o.Retry.With(o.Context, tell)), &o.Memory.Share)
+	ctx := budget.With(o.SyncGroup.With(o.Retry.With(o.Context, tell)), &o.Memory.Share)
 	// MongoDB retries write conflicts of single statements by itself. Clients only hear of those in transactions.
 	for range maxLooks {
 		results, err = o.Node.Store.WriteAll(ctx, c, o.Now, ops)
