@@ -8,9 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
+	"github.com/mayflydb/mayfly/internal/store"
 )
 
 // TestStatementsShareASync counts how often a command waits for the disk: once, however many statements it has.
@@ -73,5 +75,49 @@ func TestStatementsShareASync(t *testing.T) {
 	if e, ok := errors.AsType[mongo.BulkWriteException](err); !ok || e.WriteConcernError == nil ||
 		e.WriteConcernError.Message != "The disk failed." {
 		t.Errorf("updates that may be lost are acknowledged: %v", err)
+	}
+}
+
+// TestNothingToWrite answers writes that find nothing, because of what a crash could still undo.
+func TestNothingToWrite(t *testing.T) {
+	t.Parallel()
+	engine := &kvtest.SyncCounter{Engine: memory.New()}
+	d := newServerOn(t, engine, nil)
+	ctx, c := t.Context(), d.Database("test").Collection("c")
+	_, err := c.InsertOne(ctx, eq("_id", "there"))
+	must(t, err)
+	db, err := d.catalog.Database("test")
+	must(t, err)
+	container, err := d.catalog.Container(db, "c")
+	must(t, err)
+	other := d.store.NewSyncGroup()
+	for i, w := range []struct {
+		name   string
+		do     func() error
+		synced bool
+	}{
+		{"update", func() error { _, err := c.UpdateOne(ctx, eq("x", 1), eq("$inc", eq("n", 1))); return err }, true},
+		{"update of what has the value", func() error {
+			_, err := c.UpdateOne(ctx, eq("_id", "there"), eq("$unset", eq("n", 1)))
+			return err
+		}, true},
+		{"delete", func() error { _, err := c.DeleteOne(ctx, eq("x", 1)); return err }, true},
+		{"delete of many", func() error { _, err := c.DeleteMany(ctx, eq("x", 1)); return err }, true},
+		{"findAndModify", func() error {
+			if err := c.FindOneAndDelete(ctx, eq("x", 1)).Err(); err != mongo.ErrNoDocuments {
+				return err
+			}
+			return nil
+		}, true},
+		{"find", func() error { return c.FindOne(ctx, eq("_id", "there")).Err() }, false},
+	} {
+		body, err := bson.Marshal(eq("_id", i))
+		must(t, err)
+		op := store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body}
+		_, err = d.store.Write(other.With(ctx), container, start.Unix(), op)
+		must(t, err)
+		engine.Forget()
+		must(t, w.do())
+		engine.Want(t, w.name, 0, 0, w.synced)
 	}
 }
