@@ -304,7 +304,8 @@ type (
 
 	// A Syncer has batches that are visible and that a crash may undo: those with NoSync or SyncLater, and those whose
 	// Apply has not returned. Sync makes all of them durable that are visible when it begins, which costs nothing if
-	// there are none. If it fails, each of them may be durable or not. Unsynced is about how many there are.
+	// there are none. If it fails, each of them may be durable or not; if ctx has ended, they will be. Unsynced is
+	// about how many there are. An engine that was opened so that it never waits for the disk does not count them.
 	Syncer interface {
 		Sync(ctx context.Context) error
 		Unsynced() int

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"iter"
-	"math"
 
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -26,9 +25,6 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 		return err
 	}
 	defer snapshot.Close()
-	if err := s.SyncSeen(ctx); err != nil {
-		return err
-	}
 	counter, err := logCounterOf(ctx, snapshot)
 	switch {
 	case err != nil:
@@ -36,8 +32,12 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 	// The counter is from the same snapshot as the entries, so a trim in between cannot hide a loss.
 	case uint64(after) < counter.Trimmed:
 		return ErrLogTrimmed
-	case after == math.MaxUint64:
+	case uint64(after) >= counter.Newest:
 		return nil
+	}
+	// Only now: what became visible after a sync, and before the snapshot, would be missing in it.
+	if err := s.SyncSeen(ctx); err != nil {
+		return err
 	}
 	_, upper := keys.LogBounds()
 	return walk(ctx, snapshot, keys.LogKey(uint64(after)+1), upper, func(it kv.Iterator) error {

@@ -17,8 +17,8 @@ type SyncGroup struct {
 }
 
 // A batch of a group waits for the disk, and with it all batches before, while maxUnsynced batches are not durable, or
-// if it has more than maxShared sequences. So what is visible and not durable stays below the sequences that are left
-// out after a crash (catalog.Open).
+// if it has more than maxShared sequences. So groups leave far fewer sequences that a crash may undo than are left out
+// after it (catalog.Open).
 const (
 	maxUnsynced = 200
 	maxShared   = 10

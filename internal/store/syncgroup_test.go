@@ -123,39 +123,58 @@ func TestNothingToWrite(t *testing.T) {
 	}
 }
 
+// A hurrier does something before it takes a snapshot.
+type hurrier struct {
+	*kvtest.SyncCounter
+	before func()
+}
+
+func (m *hurrier) Snapshot(ctx context.Context) (kv.Snapshot, error) {
+	if m.before != nil {
+		m.before()
+	}
+	return m.SyncCounter.Snapshot(ctx)
+}
+
 // TestLogIsDurable reads the log before the end of the group that has written to it.
 func TestLogIsDurable(t *testing.T) {
 	w, e, create := newSyncWorld(t)
+	m := &hurrier{SyncCounter: e}
+	w.through(m)
 	w.keepLog()
 	from, err := w.store.LogNewest(t.Context())
 	w.ok(err)
-	e.Forget()
-	read := func() (n int) {
+	changed := w.store.LogChanged()
+	g := w.store.NewSyncGroup()
+	read := func(when string, want int, unsynced int64, synced bool) {
 		t.Helper()
+		n := 0
 		for _, err := range w.store.Log(t.Context(), from) {
 			w.ok(err)
 			n++
 		}
-		return n
+		if n != want {
+			t.Errorf("%s: %d entries, want %d", when, n, want)
+		}
+		e.Want(t, when, 0, unsynced, synced)
 	}
-	changed := w.store.LogChanged()
-	g := w.store.NewSyncGroup()
-	create(g, 1)
+	e.Forget()
+	m.before = func() { create(g, 1) }
+	read("an entry that has just come", 1, 1, true)
 	select {
 	case <-changed:
 	default:
 		t.Error("nobody is told of what has changed")
 	}
-	for _, first := range []bool{true, false} {
-		if n := read(); n != 1 {
-			t.Errorf("%d entries", n)
-		}
-		written := int64(0)
-		if first {
-			written = 1
-		}
-		e.Want(t, "the log", 0, written, first)
-	}
+	m.before = nil
+	read("the same entry", 1, 0, false)
+	from, err = w.store.LogNewest(t.Context())
+	w.ok(err)
+	var b kv.Batch
+	b.SyncLater = true
+	b.Follow([]byte("not of the log"), func([]byte, *kv.Batch) ([]byte, error) { return []byte{1}, nil })
+	w.ok(e.Apply(t.Context(), &b))
+	read("nothing, while others write", 0, 1, false)
 	w.ok(g.Sync(t.Context()))
 }
 

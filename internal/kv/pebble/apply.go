@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"github.com/mayflydb/mayfly/internal/clock"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/local"
@@ -53,19 +51,6 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	return nil
 }
 
-// syncDelay is after how long a batch with SyncLater is durable if nobody calls Sync.
-const syncDelay = 50 * time.Millisecond
-
-// syncLater syncs what is visible after a while. A sync to come is enough for all batches until it begins.
-func (e *Engine) syncLater() {
-	if !e.syncing.Swap(true) {
-		clock.Later(syncDelay, func() {
-			e.syncing.Store(false)
-			_ = e.Sync(e.closing) // a failure fails the engine, and whoever waits for the batch learns of it in Sync
-		})
-	}
-}
-
 // await waits until w is durable, and with it all batches up to a number.
 func (e *Engine) await(w *pebble.Batch, number uint64) error {
 	if err := w.SyncWait(); err != nil {
@@ -73,59 +58,14 @@ func (e *Engine) await(w *pebble.Batch, number uint64) error {
 	}
 	for {
 		old := e.durable.Load()
-		if old >= number || e.durable.CompareAndSwap(old, number) {
+		if old >= number {
+			return nil
+		}
+		if e.durable.CompareAndSwap(old, number) {
+			e.synced.tell()
 			return nil
 		}
 	}
-}
-
-// Sync waits until every batch that is visible is durable, as kv.Syncer has it. The log keeps the order of batches, so
-// an entry of the log that changes nothing is synced behind all of them.
-func (e *Engine) Sync(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := e.enter(); err != nil {
-		return err
-	}
-	defer e.calls.Leave()
-	if e.Unsynced() == 0 {
-		return nil
-	}
-	w := e.db.NewBatch()
-	if err := w.LogData(nil, nil); err != nil {
-		return fault.Wrap(fault.Internal, err, "cannot build a batch")
-	}
-	number, err := e.publishNothing(w)
-	if err != nil {
-		return err
-	}
-	if err := e.await(w, number); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return fault.Wrap(fault.Internal, err, "cannot release a batch")
-	}
-	return nil
-}
-
-// publishNothing passes a batch without changes to Pebble, behind the batch whose number it returns.
-func (e *Engine) publishNothing(w *pebble.Batch) (behind uint64, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := e.broken(); err != nil {
-		return 0, err
-	}
-	return e.newest.Load(), e.publish(w, true)
-}
-
-// Unsynced is about how many batches are visible and not yet durable. It is 0 only if there is none.
-func (e *Engine) Unsynced() int {
-	if !e.sync {
-		return 0
-	}
-	durable := e.durable.Load() // before begun, which rises, too
-	return int(e.begun.Load() - durable)
 }
 
 // commit makes b visible if its preconditions hold, and returns its number. w has the changes of b so far; commit
@@ -175,6 +115,9 @@ func (e *Engine) commit(b *kv.Batch, w *pebble.Batch, size local.Tally, sync boo
 	e.pauses.written.Add(int64(size.Bytes))
 	e.changes.Record(b.Ops, number)
 	e.newest.Store(number)
+	if sync {
+		e.asked.Store(number)
+	}
 	return number, nil
 }
 

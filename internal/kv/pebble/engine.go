@@ -87,8 +87,10 @@ type Engine struct {
 	newest atomic.Uint64 // number of the newest visible batch: the present Mark
 
 	begun   atomic.Uint64 // number of the newest batch that may be visible, newest or the next one
+	asked   atomic.Uint64 // a sync of all batches up to this number is on its way
 	durable atomic.Uint64 // all batches up to this number are durable
 	syncing atomic.Bool   // a sync is to come, see syncLater
+	synced  syncWatch
 
 	mu       sync.Mutex // held from the check of preconditions until the batch is visible
 	changes  *local.Changes

@@ -330,6 +330,11 @@ func TestUnsynced(t *testing.T) {
 		runtime.Gosched()
 	}
 	unsynced("a batch on its way", 2)
+	impatient, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := e.Sync(impatient); err != context.DeadlineExceeded {
+		t.Errorf("a sync that takes too long: %v", err)
+	}
 	for range 2 {
 		go func() { ended <- e.Sync(t.Context()) }()
 	}

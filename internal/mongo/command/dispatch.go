@@ -237,7 +237,7 @@ func (r *request) settle(err error) error {
 	if lost := r.Sync(); lost != nil && !session.Undetermined(err) {
 		return lost
 	}
-	if err == nil && r.command.write && r.Transaction == nil && !r.Settled {
+	if writes := r.command.write || r.SyncGroup != nil; writes && err == nil && r.Transaction == nil && !r.Settled {
 		return r.Node.Store.SyncSeen(r.Context)
 	}
 	return err

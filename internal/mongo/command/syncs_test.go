@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/fault"
+	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
 	"github.com/mayflydb/mayfly/internal/store"
@@ -86,11 +88,6 @@ func TestNothingToWrite(t *testing.T) {
 	ctx, c := t.Context(), d.Database("test").Collection("c")
 	_, err := c.InsertOne(ctx, eq("_id", "there"))
 	must(t, err)
-	db, err := d.catalog.Database("test")
-	must(t, err)
-	container, err := d.catalog.Container(db, "c")
-	must(t, err)
-	other := d.store.NewSyncGroup()
 	for i, w := range []struct {
 		name   string
 		do     func() error
@@ -111,13 +108,65 @@ func TestNothingToWrite(t *testing.T) {
 		}, true},
 		{"find", func() error { return c.FindOne(ctx, eq("_id", "there")).Err() }, false},
 	} {
-		body, err := bson.Marshal(eq("_id", i))
-		must(t, err)
-		op := store.Op{Verb: store.Create, Key: store.Identity(doc.Lookup(body, "_id")), Body: body}
-		_, err = d.store.Write(other.With(ctx), container, start.Unix(), op)
-		must(t, err)
+		d.writeUnsynced("c", store.Create, eq("_id", i))
 		engine.Forget()
 		must(t, w.do())
 		engine.Want(t, w.name, 0, 0, w.synced)
 	}
+}
+
+// A busyEngine does something when the next durable batch has been applied.
+type busyEngine struct {
+	*kvtest.SyncCounter
+	after func()
+}
+
+func (e *busyEngine) Apply(ctx context.Context, b *kv.Batch) error {
+	err := e.SyncCounter.Apply(ctx, b)
+	if after := e.after; after != nil && !b.SyncLater {
+		e.after = nil
+		after()
+	}
+	return err
+}
+
+// TestNothingToWriteAfterAll has a statement that waits for the disk, and one behind it that finds nothing, because
+// another request has deleted the document in the meantime.
+func TestNothingToWriteAfterAll(t *testing.T) {
+	t.Parallel()
+	engine := &busyEngine{SyncCounter: &kvtest.SyncCounter{Engine: memory.New()}}
+	d := newServerOn(t, engine, nil)
+	ctx, c := t.Context(), d.Database("test").Collection("c")
+	_, err := c.InsertMany(ctx, []bson.D{pairs("_id", 1, "x", 1), pairs("_id", 2, "x", 2)})
+	must(t, err)
+	for range 300 { // so many that no batch is deferred
+		must(t, engine.Apply(ctx, &kv.Batch{SyncLater: true, Orders: []kv.Order{{Key: []byte("n"),
+			Place: func([]byte, *kv.Batch) ([]byte, error) { return []byte{1}, nil }}}}))
+	}
+	engine.Forget()
+	engine.after = func() { d.writeUnsynced(c.Name(), store.Delete, eq("_id", 2)) }
+	r, err := c.BulkWrite(ctx, []mongo.WriteModel{
+		mongo.NewDeleteOneModel().SetFilter(eq("x", 1)), mongo.NewDeleteOneModel().SetFilter(eq("x", 2)),
+	})
+	must(t, err)
+	if n := engine.Unsynced(); r.DeletedCount != 1 || n > 0 {
+		t.Errorf("deleted %d, and %d batches that the answer rests on are not durable", r.DeletedCount, n)
+	}
+}
+
+// writeUnsynced does an operation on a document of the database test, as one of a request that goes on.
+func (d *testServer) writeUnsynced(collection string, verb store.Verb, document bson.D) {
+	d.t.Helper()
+	db, err := d.catalog.Database("test")
+	must(d.t, err)
+	c, err := d.catalog.Container(db, collection)
+	must(d.t, err)
+	body, err := bson.Marshal(document)
+	must(d.t, err)
+	op := store.Op{Verb: verb, Key: store.Identity(doc.Lookup(body, "_id"))}
+	if verb == store.Create {
+		op.Body = body
+	}
+	_, err = d.store.Write(d.store.NewSyncGroup().With(context.Background()), c, start.Unix(), op)
+	must(d.t, err)
 }

@@ -42,7 +42,7 @@ type Operation struct {
 	Done        bool         // it has its answer
 
 	SyncGroup *store.SyncGroup // of writes that wait for the disk together, nil before DeferSyncs
-	Settled   bool             // the store has answered a write: what it rests on is durable, or will be by Sync
+	Settled   bool             // what the writes so far have told is durable, or will be by Sync
 
 	Memory   *Memory // of the connection
 	Edited   int     // bytes that the edits of a write hold

@@ -1,6 +1,8 @@
 package write
 
 import (
+	"errors"
+
 	"github.com/mayflydb/mayfly/internal/budget"
 	"github.com/mayflydb/mayfly/internal/catalog"
 	"github.com/mayflydb/mayfly/internal/fault"
@@ -49,7 +51,8 @@ func applyOnce(
 			results, err = persist(o, c, ops, tell)
 		}
 		guard.end(results, err)
-		o.Settled = o.Settled || err == nil
+		_, refused := errors.AsType[*store.BatchError](err)
+		o.Settled = err == nil || refused
 		if fault.KindOf(err) == fault.Busy || err == session.ErrDone {
 			o.Wrote = before // all or none
 		}

@@ -123,6 +123,7 @@ func (u *Update) changeOne(o *session.Operation) (again bool, err error) {
 
 // firstID finds the _id of the first document that is selected.
 func firstID(o *session.Operation, q *query.Selection) (id doc.Value, found bool, err error) {
+	o.Settled = false // unless a write follows
 	if q.Container.State().Dialect != catalog.Mongo {
 		return doc.Value{}, false, Writable(q.Container)
 	}
@@ -216,6 +217,7 @@ func inChunks(
 ) error {
 	var after access.Position
 	for {
+		o.Settled = false // unless a write follows
 		var ids []doc.Value
 		size, more := 0, false
 		err := query.WithPlan(o, q, func(v catalog.View, p *plan.Plan) (bool, error) {
