@@ -74,7 +74,10 @@ async function freePorts(n) {
   while (ports.length < n) {
     const port = 10240 + Math.floor(Math.random() * 22528);
     const mark = createSocket("udp4").bind({ port, address: "127.0.0.1" });
-    if (!(await listens(mark))) continue;
+    if (!(await listens(mark))) {
+      mark.close();
+      continue;
+    }
     mark.unref();
     const server = createServer().listen(port, "127.0.0.1");
     if (!(await listens(server))) {

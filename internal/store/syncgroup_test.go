@@ -123,13 +123,13 @@ func TestNothingToWrite(t *testing.T) {
 	}
 }
 
-// A hurrier does something before it takes a snapshot.
-type hurrier struct {
+// A lateSnapshot is an engine that does something before it takes a snapshot.
+type lateSnapshot struct {
 	*kvtest.SyncCounter
 	before func()
 }
 
-func (m *hurrier) Snapshot(ctx context.Context) (kv.Snapshot, error) {
+func (m *lateSnapshot) Snapshot(ctx context.Context) (kv.Snapshot, error) {
 	if m.before != nil {
 		m.before()
 	}
@@ -139,7 +139,7 @@ func (m *hurrier) Snapshot(ctx context.Context) (kv.Snapshot, error) {
 // TestLogIsDurable reads the log before the end of the group that has written to it.
 func TestLogIsDurable(t *testing.T) {
 	w, e, create := newSyncWorld(t)
-	m := &hurrier{SyncCounter: e}
+	m := &lateSnapshot{SyncCounter: e}
 	w.through(m)
 	w.keepLog()
 	from, err := w.store.LogNewest(t.Context())

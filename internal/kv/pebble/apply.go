@@ -45,6 +45,10 @@ func (e *Engine) Apply(ctx context.Context, b *kv.Batch) error {
 	case b.SyncLater && e.sync:
 		e.syncLater()
 	}
+	return release(w)
+}
+
+func release(w *pebble.Batch) error {
 	if err := w.Close(); err != nil {
 		return fault.Wrap(fault.Internal, err, "cannot release a batch")
 	}

@@ -1,6 +1,7 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -48,15 +49,14 @@ func (e *Engine) syncNow(ctx context.Context) error {
 		return err
 	case !written:
 		defer e.calls.Leave()
-		_ = w.Close() // it was not used
-		return e.awaitOther(ctx, newest)
+		return cmp.Or(release(w), e.awaitOther(ctx, newest))
 	}
 	ended := make(chan error, 1)
 	go func() { // a disk that stands still must not hold up whoever has a context that ends
 		defer e.calls.Leave()
 		err := e.await(w, newest)
 		if err == nil {
-			err = w.Close()
+			err = release(w)
 		}
 		ended <- err
 	}()
