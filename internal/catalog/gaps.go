@@ -9,7 +9,7 @@ import (
 
 // gap is how many sequences each range leaves out after a crash: far more than can be visible and not durable at once
 // (docs/decisions/0009-sequences-after-a-crash.md).
-const gap = 10_000
+const gap = 1 << 20
 
 // gapsAtOnce is how many counters one batch of leaveGaps writes.
 const gapsAtOnce = 1_000

@@ -39,9 +39,9 @@ func TestEveryRangeLeavesAGapAfterACrash(t *testing.T) {
 		want  []uint64
 	}{
 		{"a clean end", true, []uint64{0, 7, 0}},
-		{"a crash", false, []uint64{10_000, 10_007, 10_000}},
-		{"a clean end after the crash", true, []uint64{10_000, 10_007, 10_000}},
-		{"another crash", false, []uint64{20_000, 20_007, 20_000}},
+		{"a crash", false, []uint64{1 << 20, 1<<20 + 7, 1 << 20}},
+		{"a clean end after the crash", true, []uint64{1 << 20, 1<<20 + 7, 1 << 20}},
+		{"another crash", false, []uint64{2 << 20, 2<<20 + 7, 2 << 20}},
 	} {
 		if c.clean {
 			h.ok(h.Close(ctx))

@@ -15,7 +15,8 @@ import (
 
 // Changes walks the feed of one range: its living documents in a part of the container, nil for all of it, whose last
 // write has a sequence above after, in order of sequence. A document appears once, at its newest version; deleted and
-// expired ones are not there. It fails with ErrRangeGone if the range was split since v.
+// expired ones are not there. What it tells is durable (docs/decisions/0047-statements-that-share-a-sync.md). It fails
+// with ErrRangeGone if the range was split since v.
 func (s *Store) Changes(
 	ctx context.Context, v catalog.View, rng uint16, scope access.Scope, after uint64,
 ) iter.Seq2[access.Document, error] {
@@ -46,6 +47,10 @@ func (s *Store) changes(
 	defer snapshot.Close()
 	if _, there := layout.RangeNumbered(number); !there {
 		return ErrRangeGone
+	}
+	// Only now: what became visible after a sync, and before the snapshot, would be missing in it.
+	if err := s.SyncSeen(ctx); err != nil {
+		return err
 	}
 	records := newFetcher(snapshot)
 	ahead := &lookahead{ctx: ctx, records: &records, rng: rng, visit: func(_ []byte, number uint64) error {

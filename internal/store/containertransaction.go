@@ -325,7 +325,8 @@ func (tx *ContainerTransaction) Confirm(ctx context.Context) error {
 	return tx.set.stands(ctx)
 }
 
-// stands fails with fault.Conflict if something that the transaction has read has changed or expired.
+// stands fails with fault.Conflict if something that the transaction has read has changed or expired. Else it makes it
+// durable: a script tells what it has found, and may have written nothing because of it.
 func (ws *writeSet) stands(ctx context.Context) error {
 	if err := ws.s.engine.Apply(ctx, &kv.Batch{Since: ws.b.Since, Reads: ws.b.Reads, NoSync: true}); err != nil {
 		return err
@@ -334,7 +335,10 @@ func (ws *writeSet) stands(ctx context.Context) error {
 	if err == nil && ws.died(now) {
 		err = errExpired
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return ws.s.SyncSeen(ctx)
 }
 
 // Rollback ends the transaction; nothing of it remains. After Commit it does nothing.

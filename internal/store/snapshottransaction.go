@@ -214,8 +214,8 @@ func (tx *SnapshotTransaction) Commit(ctx context.Context) error {
 	switch {
 	case tx.draft != nil:
 		return tx.publish(ctx, &c)
-	case len(c.writers) == 0:
-		return nil
+	case len(c.writers) == 0: // what it has read must be durable, as in MongoDB
+		return tx.s.SyncSeen(ctx)
 	}
 	return c.commit(ctx)
 }

@@ -123,6 +123,64 @@ func TestNothingToWrite(t *testing.T) {
 	}
 }
 
+// TestTransactionThatWritesNothing ends with what it has read of a group that has not ended.
+func TestTransactionThatWritesNothing(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	group := w.store.NewSyncGroup()
+	read := w.doing(store.Read, "1", "")
+	for name, end := range map[string]func() error{
+		"of one container": func() error {
+			x := w.begin()
+			_, _ = x.Do(t.Context(), read)
+			_, err := x.Commit(t.Context())
+			return err
+		},
+		"of one container, given up": func() error {
+			x := w.begin()
+			defer x.Rollback()
+			_, _ = x.Do(t.Context(), read)
+			return x.Confirm(t.Context())
+		},
+		"of a snapshot": func() error {
+			x := w.beginSnapshot()
+			_, _ = x.On(w.view()).Do(t.Context(), read)
+			return x.Commit(t.Context())
+		},
+	} {
+		create(group, 1)
+		w.ok(end())
+		e.Want(t, name, 0, 1, true)
+		w.ok(end())
+		e.Want(t, name+", again", 0, 0, false)
+	}
+	w.ok(group.Sync(t.Context()))
+}
+
+// TestChangesAreDurable reads the change feed before the end of the group that has written to it.
+func TestChangesAreDurable(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	m := &lateSnapshot{SyncCounter: e}
+	w.through(m)
+	e.Forget()
+	g := w.store.NewSyncGroup()
+	m.before = func() { m.before = nil; create(g, 1) }
+	read := func(when string, unsynced int64, synced bool) {
+		t.Helper()
+		n := 0
+		for _, err := range w.store.Changes(t.Context(), w.view(), 0, nil, 0) {
+			w.ok(err)
+			n++
+		}
+		if n != 1 {
+			t.Errorf("%s: %d changes, want 1", when, n)
+		}
+		e.Want(t, when, 0, unsynced, synced)
+	}
+	read("a change that has just come", 1, true)
+	read("the same change", 0, false)
+	w.ok(g.Sync(t.Context()))
+}
+
 // A lateSnapshot is an engine that does something before it takes a snapshot.
 type lateSnapshot struct {
 	*kvtest.SyncCounter
