@@ -18,15 +18,24 @@ const (
 type pauseWatch struct {
 	least   int64        // bytes that are worth a flush
 	written atomic.Int64 // bytes since the memtable began
+	used    atomic.Bool  // a memtable that ended since the last renewal had as much
 	before  int64        // written at the last check
 	many    atomic.Bool  // much was written since the check before
 	calm    int          // checks in a row at which little was written
 }
 
 // begun is called when a memtable begins.
-func (w *pauseWatch) begun() { w.written.Store(0) }
+func (w *pauseWatch) begun() {
+	if w.written.Swap(0) >= w.least {
+		w.used.Store(true)
+	}
+}
 
-// found reports whether there is a pause. It is called once a second.
+// renewed is called when all memtables have new memory.
+func (w *pauseWatch) renewed() { w.used.Store(false) }
+
+// found reports whether there is a pause in which a flush is worthwhile: of what was written, or for the memory of
+// memtables from before. It is called once a second.
 func (w *pauseWatch) found() bool {
 	written := w.written.Load()
 	fresh := written - w.before
@@ -35,14 +44,18 @@ func (w *pauseWatch) found() bool {
 	if w.calm++; fresh < 0 || fresh > written/pauseSeconds {
 		w.calm = 0
 	}
-	return written >= w.least && w.calm >= pauseChecks
+	return (written >= w.least || w.used.Load()) && w.calm >= pauseChecks
 }
 
-// settle flushes what was written.
+// settle flushes what was written, and returns the memory of memtables to the system.
 func (e *Engine) settle(ctx context.Context) error {
 	if err := e.enter(); err != nil {
 		return err
 	}
 	defer e.calls.Leave()
-	return e.flush(ctx)
+	if err := e.renew(ctx, e.flush); err != nil {
+		return err
+	}
+	returnMemTables()
+	return nil
 }

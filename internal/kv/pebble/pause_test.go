@@ -2,13 +2,15 @@ package pebble
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 )
 
 func TestPausesAreFound(t *testing.T) {
-	const begun = -1 // a new memtable
+	const (
+		begun   = -1 // a new memtable
+		renewed = -2
+	)
 	for _, c := range []struct {
 		name    string
 		written []int64 // in each second
@@ -21,14 +23,21 @@ func TestPausesAreFound(t *testing.T) {
 		{"all the time", []int64{2000, 2000, 2000, 2000, 2000}, 0},
 		{"slowly", []int64{300, 300, 300, 300, 300, 300}, 0},
 		{"with pauses of a second", []int64{2000, 0, 2000, 0, 2000, 0}, 0},
-		{"a new memtable during the pause", []int64{2000, 0, begun, 0, 0, 0, 0}, 0},
+		{"a new memtable during the pause", []int64{2000, 0, begun, 0}, 0},
+		{"a memtable from before", []int64{2000, 0, begun, 0, 0}, 5},
+		{"a memtable from before, then a trickle", []int64{2000, 0, begun, 640, 10, 10}, 6},
+		{"memtables with little", []int64{500, begun, 500, begun, 0, 0, 0}, 0},
+		{"a memtable from before, renewed", []int64{2000, 0, begun, renewed, 0, 0, 0}, 0},
 	} {
 		w := pauseWatch{least: 1000}
 		found := 0
 		for i, n := range c.written {
-			if n == begun {
+			switch n {
+			case begun:
 				w.begun()
-			} else {
+			case renewed:
+				w.renewed()
+			default:
 				w.written.Add(n)
 			}
 			if w.found() && found == 0 {
@@ -51,22 +60,14 @@ func TestFlushInAPause(t *testing.T) {
 		set(t, e, fmt.Sprint("k", i), value)
 	}
 	flushes := func() int64 { return e.db.Metrics().Flush.Count }
-	check := func() {
-		for range pauseChecks + 1 {
-			e.tick()
-		}
-		for e.tidying.Load() {
-			runtime.Gosched()
-		}
-	}
 	before := flushes()
-	check()
+	rest(e, pauseChecks+1)
 	if flushes() == before {
 		t.Error("nothing was flushed")
 	}
 	set(t, e, "k", value)
 	before = flushes()
-	check()
+	rest(e, pauseChecks+1)
 	if flushes() != before {
 		t.Error("a little is flushed, too")
 	}

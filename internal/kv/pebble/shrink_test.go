@@ -160,6 +160,16 @@ func TestShrinkWhileWriting(t *testing.T) {
 	}
 }
 
+// rest lets so many seconds go by.
+func rest(e *Engine, seconds int) {
+	for range seconds {
+		e.tick()
+		for e.tidying.Load() {
+			runtime.Gosched()
+		}
+	}
+}
+
 // TestWaveLeavesTheDisk deletes nine tenths of what is there, at once or in waves that are too small to rewrite
 // anything. Nobody writes after that, and the space comes back.
 func TestWaveLeavesTheDisk(t *testing.T) {
@@ -197,13 +207,8 @@ func TestWaveLeavesTheDisk(t *testing.T) {
 				if i%(c.keys/c.waves) > 0 {
 					continue
 				}
-				e.tick() // counts
-				for range calmChecks {
-					e.tick() // finds that no more of them come
-				}
-				for e.tidying.Load() {
-					runtime.Gosched()
-				}
+				rest(e, 1)          // counts
+				rest(e, calmChecks) // finds that no more of them come
 			}
 			left := e.db.Metrics().Total()
 			if left.TablesSize*100 > full.TablesSize*13 {

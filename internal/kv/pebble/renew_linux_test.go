@@ -1,0 +1,46 @@
+package pebble
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+// TestMemTablesReturnTheirMemory fills memtables and pauses: what they took is the system's again, each time.
+func TestMemTablesReturnTheirMemory(t *testing.T) {
+	const memTable = 16 << 20
+	e := start(t, Options{Dir: t.TempDir(), MemTableBytes: memTable, CacheBytes: 1 << 20})
+	defer stop(t, e)
+	for round := range 2 {
+		many(t, e, 4*memTable>>10)
+		if got := e.db.Metrics().MemTable; got.Size+got.ZombieSize < 2*memTable {
+			t.Fatalf("%d bytes in memtables, too few for this test", got.Size+got.ZombieSize)
+		}
+		debug.FreeOSMemory()
+		before := residentBytes(t)
+		rest(e, pauseChecks+1)
+		debug.FreeOSMemory()
+		if after := residentBytes(t); after > before-memTable*3/2 {
+			t.Errorf("round %d: %d MiB were resident, and %d are after the pause; the memtables have %d",
+				round, before>>20, after>>20, 2*memTable>>20)
+		}
+		set(t, e, "key", "value")
+		want(t, e, "key", "value")
+	}
+}
+
+// residentBytes is the anonymous memory of the process.
+func residentBytes(t testing.TB) (n int64) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "RssAnon:")
+	if _, err := fmt.Sscan(after, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
+}
