@@ -58,6 +58,9 @@ func BenchmarkRegexPrefix(b *testing.B) {
 func BenchmarkRegexInside(b *testing.B) {
 	benchmark(b, `{"field15":{"$regex":"lue \\d5$"}}`, wide(), true)
 }
+func BenchmarkRegexAnyCase(b *testing.B) {
+	benchmark(b, `{"field15":{"$regex":"LUE 16","$options":"i"}}`, wide(), false)
+}
 func BenchmarkRegexSlow(b *testing.B) {
 	benchmark(b, `{"field15":{"$regex":"(?=v)val"}}`, wide(), true)
 }

@@ -80,6 +80,7 @@ type Pattern struct {
 	full    func() (*regexp2.Regexp, error)
 	patient func() (*regexp2.Regexp, error) // full, for large texts
 	behind  func() *regexp.Regexp           // linear, see behind
+	needed  needed                          // by linear
 	size    int                             // of linear, in instructions (approximate)
 	moved   bool                            // full has a group in the place of \K, see keepGroup
 }
@@ -135,6 +136,7 @@ func (p *Pattern) compileLinear(t *translator) {
 	p.linear, _ = regexp.Compile(written)
 	p.behind = sync.OnceValue(func() *regexp.Regexp { return behind(written) })
 	p.size = instructions(tree)
+	p.needed = neededBy(tree)
 	p.places = !t.moved && !emptyTurns(tree)
 	p.void = mayBeEmpty(tree)
 	p.newline = t.lastLine || t.firstOfLine
