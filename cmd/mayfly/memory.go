@@ -110,6 +110,7 @@ func returnMemory(n *node.Node, log *slog.Logger) (stop func()) {
 			if err := n.Shrink(context.Background()); err != nil {
 				log.Debug("the engine could not return memory", "error", err)
 			}
+			more = true // without cgo, its caches are garbage now
 		}
 		quiet := fresh < quietRequests*uint64(checkEvery/time.Second) && held == 0
 		if before := heapBytes(); quiet && (more || before > base+base/8+worthReturning) {

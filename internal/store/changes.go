@@ -49,7 +49,7 @@ func (s *Store) changes(
 		return ErrRangeGone
 	}
 	// Only now: what became visible after a sync, and before the snapshot, would be missing in it.
-	if err := s.SyncSeen(ctx); err != nil {
+	if err := s.SyncRead(ctx); err != nil {
 		return err
 	}
 	records := newFetcher(snapshot)

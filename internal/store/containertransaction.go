@@ -313,8 +313,9 @@ func (tx *ContainerTransaction) Commit(ctx context.Context) ([]Result, error) {
 	return results, nil
 }
 
-// Confirm fails with fault.Conflict when Commit would, but writes nothing: for a user that gives up because of what it
-// has read. The transaction goes on, but where engines report a conflict that is none, its Commit may (kv.Mark).
+// Confirm fails with fault.Conflict when Commit would, and makes durable what was read, but writes nothing: for a user
+// that gives up because of that. The transaction goes on, but where engines report a conflict that is none, its Commit
+// may (kv.Mark).
 func (tx *ContainerTransaction) Confirm(ctx context.Context) error {
 	if tx.set == nil {
 		return errEnded
@@ -338,7 +339,7 @@ func (ws *writeSet) stands(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return ws.s.SyncSeen(ctx)
+	return ws.s.SyncRead(ctx)
 }
 
 // Rollback ends the transaction; nothing of it remains. After Commit it does nothing.

@@ -36,7 +36,7 @@ func (s *Store) walkLog(ctx context.Context, after LogTime, yield func(LogEntry,
 		return nil
 	}
 	// Only now: what became visible after a sync, and before the snapshot, would be missing in it.
-	if err := s.SyncSeen(ctx); err != nil {
+	if err := s.SyncRead(ctx); err != nil {
 		return err
 	}
 	_, upper := keys.LogBounds()

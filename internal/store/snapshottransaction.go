@@ -200,6 +200,14 @@ func valueTag(ctx context.Context, r kv.Reader, key []byte) (value string, err e
 	return value, err
 }
 
+// SyncRead makes what a transaction that has written nothing has read durable.
+func (tx *SnapshotTransaction) SyncRead(ctx context.Context) error {
+	if tx.at == nil || tx.draft != nil || len(tx.writers()) > 0 {
+		return nil
+	}
+	return tx.s.SyncRead(ctx)
+}
+
 // Commit makes what the transaction has done in all of its containers visible and durable, or nothing of it. The
 // transaction has ended in either case. After fault.Conflict the user starts another one.
 func (tx *SnapshotTransaction) Commit(ctx context.Context) error {
@@ -214,8 +222,8 @@ func (tx *SnapshotTransaction) Commit(ctx context.Context) error {
 	switch {
 	case tx.draft != nil:
 		return tx.publish(ctx, &c)
-	case len(c.writers) == 0: // what it has read must be durable, as in MongoDB
-		return tx.s.SyncSeen(ctx)
+	case len(c.writers) == 0:
+		return nil
 	}
 	return c.commit(ctx)
 }

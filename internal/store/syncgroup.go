@@ -76,3 +76,13 @@ func (s *Store) SyncSeen(ctx context.Context) error {
 	}
 	return nil
 }
+
+// SyncRead is SyncSeen for those who have written nothing themselves.
+func (s *Store) SyncRead(ctx context.Context) error {
+	err := s.SyncSeen(ctx)
+	if fault.KindOf(err) == fault.Undetermined {
+		err = fault.Wrap(fault.Unavailable, err, "The disk failed before what was read was durable. "+
+			"It may not be stored: read again when the disk works.")
+	}
+	return err
+}

@@ -143,8 +143,9 @@ func TestTransactionThatWritesNothing(t *testing.T) {
 		},
 		"of a snapshot": func() error {
 			x := w.beginSnapshot()
+			defer x.Rollback()
 			_, _ = x.On(w.view()).Do(t.Context(), read)
-			return x.Commit(t.Context())
+			return x.SyncRead(t.Context())
 		},
 	} {
 		create(group, 1)

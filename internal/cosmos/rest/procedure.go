@@ -161,7 +161,8 @@ func (c *scriptCollection) transact(host script.Host, run func(c *scriptCollecti
 	defer c.functions.close()
 	defer c.tx.Rollback()
 	if err := run(c, host); err != nil {
-		if stale := c.tx.Confirm(c.ctx); fault.KindOf(stale) == fault.Conflict {
+		switch stale := c.tx.Confirm(c.ctx); fault.KindOf(stale) {
+		case fault.Conflict, fault.Unavailable:
 			return nil, stale
 		}
 		return nil, err

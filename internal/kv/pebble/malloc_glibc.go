@@ -7,13 +7,10 @@ package pebble
 
 // one_heap makes the GNU allocator use one heap instead of one per thread: all threads allocate and free blocks of the
 // cache, which would fragment every heap. It runs before the program has a second thread, because heaps that exist
-// stay in use. Memtables are kept out of the heap, so that free returns their memory to the system. By itself the
-// allocator would take from the heap whatever is as large as something that was freed, up to 32 MiB.
+// stay in use.
 __attribute__((constructor)) static void one_heap(void) {
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 4 << 20);
-	mallopt(M_TRIM_THRESHOLD, 32 << 20);
 #endif
 }
 

@@ -5,4 +5,4 @@ package pebble
 import "runtime/debug"
 
 // returnMemTables returns the memory of memtables that are gone to the system. They are in Go's heap.
-func returnMemTables() { debug.FreeOSMemory() }
+func (e *Engine) returnMemTables() { debug.FreeOSMemory() }

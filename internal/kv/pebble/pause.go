@@ -3,6 +3,9 @@ package pebble
 import (
 	"context"
 	"sync/atomic"
+	"time"
+
+	"github.com/mayflydb/mayfly/internal/clock"
 )
 
 // A walk over keys takes about twice as long in a memtable as in tables: it follows pointers there, in the order in
@@ -12,13 +15,17 @@ const (
 	pauseShare   = 8  // a memtable is flushed early if at least one part in so many of it is full,
 	pauseSeconds = 64 // it would take at least so many seconds to write that again
 	pauseChecks  = 2  // at the present rate, and that was so at so many checks in a row
+
+	// returnEvery is how often the memory of memtables is returned at most, since that may take a collection.
+	returnEvery = time.Minute
 )
 
 // A pauseWatch finds pauses of writes.
 type pauseWatch struct {
 	least   int64        // bytes that are worth a flush
 	written atomic.Int64 // bytes since the memtable began
-	used    atomic.Bool  // a memtable that ended since the last renewal had as much
+	begins  atomic.Int64 // memtables that have begun
+	used    atomic.Bool  // a memtable that has ended since the last renewal had at least that many bytes
 	before  int64        // written at the last check
 	many    atomic.Bool  // much was written since the check before
 	calm    int          // checks in a row at which little was written
@@ -26,6 +33,7 @@ type pauseWatch struct {
 
 // begun is called when a memtable begins.
 func (w *pauseWatch) begun() {
+	w.begins.Add(1)
 	if w.written.Swap(0) >= w.least {
 		w.used.Store(true)
 	}
@@ -33,6 +41,9 @@ func (w *pauseWatch) begun() {
 
 // renewed is called when all memtables have new memory.
 func (w *pauseWatch) renewed() { w.used.Store(false) }
+
+// size is that of a memtable, in bytes.
+func (w *pauseWatch) size() int64 { return w.least * pauseShare }
 
 // found reports whether there is a pause in which a flush is worthwhile: of what was written, or for the memory of
 // memtables from before. It is called once a second.
@@ -53,9 +64,13 @@ func (e *Engine) settle(ctx context.Context) error {
 		return err
 	}
 	defer e.calls.Leave()
-	if err := e.renew(ctx, e.flush); err != nil {
-		return err
+	done, err := e.renew(ctx)
+	if done {
+		e.pauses.renewed()
 	}
-	returnMemTables()
-	return nil
+	if done && e.returned.Elapsed() >= returnEvery {
+		e.returnMemTables()
+		e.returned = clock.Start()
+	}
+	return err
 }

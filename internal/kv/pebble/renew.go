@@ -7,26 +7,44 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// renew calls flush three times, which leaves Pebble with memtables in new memory. The system gives that no pages
-// before it is written to. Pebble keeps the memtable that it gives up last, to use its memory again. Iterators keep
-// those of before from being given up until one that is new has been flushed, too, which is then the last.
-func (e *Engine) renew(ctx context.Context, flush func(context.Context) error) (err error) {
+// renew flushes three times, which leaves Pebble with memtables in new memory. The system gives that no pages before it
+// is written to. Pebble keeps the memtable that it gives up last, to use its memory again. Iterators keep those of
+// before from being given up until one that is new has been flushed, too, which is then the last.
+//
+// It ends early, and flushes no more, if others write much, since memtables that are held take memory. done is false
+// then.
+func (e *Engine) renew(ctx context.Context) (done bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	e.stuck.Store(&cancel)
+	defer e.stuck.Store(nil)
+	// Four memtables are there in between, each of which Pebble reserves from the cache. Two are hardly written to.
+	defer e.cache.Reserve(-2 * int(e.pauses.size()))()
 	var before []*pebble.Iterator
 	defer func() {
+		if e.wedged.Load() { // to close them may never end
+			return
+		}
 		for _, it := range before {
 			err = errors.Join(err, it.Close())
 		}
 	}()
-	for range 3 {
+	began := e.pauses.begins.Load()
+	for round := range int64(3) {
+		if err := errors.Join(ctx.Err(), e.broken()); err != nil {
+			return false, err
+		}
+		if round > 0 && (e.pauses.begins.Load() != began+round || e.pauses.written.Load() >= e.pauses.least) {
+			return false, nil
+		}
 		it, err := e.db.NewIter(nil)
 		if err != nil {
-			return readFault(err)
+			return false, readFault(err)
 		}
 		before = append(before, it)
-		if err := flush(ctx); err != nil {
-			return err
+		if err := e.flush(ctx); err != nil {
+			return false, err
 		}
 	}
-	e.pauses.renewed()
-	return nil
+	return true, nil
 }

@@ -51,9 +51,16 @@ func (e *Engine) Shrink(ctx context.Context) error {
 // smallCacheUse is the size up to which emptying the cache is not worthwhile.
 const smallCacheUse = 1 << 20
 
-// emptyLogs flushes, and empties the logs that Pebble keeps for reuse. It does so more than once, because the first
-// flush makes one of them the current log.
-func (e *Engine) emptyLogs(ctx context.Context) error { return e.renew(ctx, e.flushLogs) }
+// emptyLogs flushes, and empties the logs that Pebble keeps for reuse. It does so twice, because the first flush
+// makes one of them the current log.
+func (e *Engine) emptyLogs(ctx context.Context) error {
+	for range 2 {
+		if err := e.flushLogs(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // flushLogs flushes, and empties the logs that are no longer needed. Pebble may reuse one of them at the same time,
 // under another name; the mutex spent prevents that flushLogs empties such a log.

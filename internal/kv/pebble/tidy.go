@@ -25,6 +25,9 @@ func (e *Engine) tick() {
 	if e.upkeep.why.Load() != nil || fault.KindOf(refused) != fault.OutOfSpace {
 		e.tidyPause = 0
 	}
+	if end := e.stuck.Load(); end != nil && e.upkeep.why.Load() != nil {
+		(*end)() // it holds tables that could be removed
+	}
 	switch {
 	case e.upkeep.why.Load() != nil || e.tidying.Load():
 	case refused == nil:

@@ -389,11 +389,11 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	t.killCursors()
 	var err error
 	if t.group != nil {
-		ctx = context.WithoutCancel(ctx) // the end of the commit is known then
-		if s.node.Shares {
-			ctx = store.WithReceipt(ctx, &store.Receipt{Owner: x.owner(), Number: t.number, Transaction: true})
+		if err = t.group.SyncRead(ctx); err != nil {
+			t.group.Rollback()
+		} else {
+			err = x.commit(ctx, s)
 		}
-		err = x.known(t.number, t.group.Commit(ctx))
 	}
 	x.Stage = Committed
 	ended := &s.committed
@@ -407,6 +407,16 @@ func (x *Session) Commit(ctx context.Context, s *Sessions) error {
 	ended.Add(1)
 	t.end()
 	return err
+}
+
+// commit commits the writes of the transaction. It does not end with ctx, so that its own end is known.
+func (x *Session) commit(ctx context.Context, s *Sessions) error {
+	t := x.Transaction
+	ctx = context.WithoutCancel(ctx)
+	if s.node.Shares {
+		ctx = store.WithReceipt(ctx, &store.Receipt{Owner: x.owner(), Number: t.number, Transaction: true})
+	}
+	return x.known(t.number, t.group.Commit(ctx))
 }
 
 // Recover says what has become of a transaction of the session that another process may have had open, or whose commit
