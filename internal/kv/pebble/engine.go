@@ -116,10 +116,11 @@ type Engine struct {
 	tidying   atomic.Bool  // space is being reclaimed
 	compacts  atomic.Int64 // running calls of Compact
 	tidyMu    sync.Mutex
-	tidied    clock.Stopwatch                    // since that last began
-	tidyPause time.Duration                      // from tidied until it may begin again
-	returned  clock.Stopwatch                    // since the memory of memtables was; with tidying
-	stuck     atomic.Pointer[context.CancelFunc] // ends the renewal that is running, nil for none
+	tidied    clock.Stopwatch // since that last began
+	tidyPause time.Duration   // from tidied until it may begin again
+	returned  clock.Stopwatch // since the memory of memtables was; with tidying
+
+	endRenewal atomic.Pointer[context.CancelFunc] // of the one that is running, nil for none
 }
 
 // Refuses returns the reason why batches are rejected at present, nil if they are accepted. If

@@ -16,8 +16,8 @@ import (
 func (e *Engine) renew(ctx context.Context) (done bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	e.stuck.Store(&cancel)
-	defer e.stuck.Store(nil)
+	e.endRenewal.Store(&cancel)
+	defer e.endRenewal.Store(nil)
 	// Four memtables are there in between, each of which Pebble reserves from the cache. Two are hardly written to.
 	defer e.cache.Reserve(-2 * int(e.pauses.size()))()
 	var before []*pebble.Iterator

@@ -25,7 +25,7 @@ func (e *Engine) tick() {
 	if e.upkeep.why.Load() != nil || fault.KindOf(refused) != fault.OutOfSpace {
 		e.tidyPause = 0
 	}
-	if end := e.stuck.Load(); end != nil && e.upkeep.why.Load() != nil {
+	if end := e.endRenewal.Load(); end != nil && e.upkeep.why.Load() != nil {
 		(*end)() // it holds tables that could be removed
 	}
 	switch {
