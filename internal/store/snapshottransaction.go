@@ -200,9 +200,10 @@ func valueTag(ctx context.Context, r kv.Reader, key []byte) (value string, err e
 	return value, err
 }
 
-// SyncRead makes what a transaction that has written nothing has read durable.
+// SyncRead makes durable what the transaction has read, if it has written nothing: else Commit does. Its errors are
+// those of Store.SyncRead.
 func (tx *SnapshotTransaction) SyncRead(ctx context.Context) error {
-	if tx.at == nil || tx.draft != nil || len(tx.writers()) > 0 {
+	if tx.at == nil || tx.draft != nil || slices.ContainsFunc(tx.members, (*ContainerTransaction).Wrote) {
 		return nil
 	}
 	return tx.s.SyncRead(ctx)

@@ -77,7 +77,7 @@ func (s *Store) SyncSeen(ctx context.Context) error {
 	return nil
 }
 
-// SyncRead is SyncSeen for those who have written nothing themselves.
+// SyncRead is SyncSeen for those who have written nothing themselves: if the disk fails, that is fault.Unavailable.
 func (s *Store) SyncRead(ctx context.Context) error {
 	err := s.SyncSeen(ctx)
 	if fault.KindOf(err) == fault.Undetermined {

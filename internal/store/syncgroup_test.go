@@ -123,6 +123,38 @@ func TestNothingToWrite(t *testing.T) {
 	}
 }
 
+// TestReadersHaveWrittenNothing says so when the disk fails below what they would tell.
+func TestReadersHaveWrittenNothing(t *testing.T) {
+	w, e, create := newSyncWorld(t)
+	create(w.store.NewSyncGroup(), 1)
+	e.Err = fault.Wrap(fault.Undetermined, errors.New("broken"), "The disk failed during this write.")
+	read := w.doing(store.Read, "1", "")
+	for name, end := range map[string]func() error{
+		"a change feed": func() (failed error) {
+			for _, err := range w.store.Changes(t.Context(), w.view(), 0, nil, 0) {
+				failed = err
+			}
+			return failed
+		},
+		"a transaction": func() error {
+			x := w.begin()
+			_, _ = x.Do(t.Context(), read)
+			_, err := x.Commit(t.Context())
+			return err
+		},
+		"a snapshot": func() error {
+			x := w.beginSnapshot()
+			defer x.Rollback()
+			_, _ = x.On(w.view()).Do(t.Context(), read)
+			return x.SyncRead(t.Context())
+		},
+	} {
+		if err := end(); fault.KindOf(err) != fault.Unavailable || !errors.Is(err, e.Err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestTransactionThatWritesNothing ends with what it has read of a group that has not ended.
 func TestTransactionThatWritesNothing(t *testing.T) {
 	w, e, create := newSyncWorld(t)

@@ -118,7 +118,7 @@ type Engine struct {
 	tidyMu    sync.Mutex
 	tidied    clock.Stopwatch // since that last began
 	tidyPause time.Duration   // from tidied until it may begin again
-	returned  clock.Stopwatch // since the memory of memtables was; with tidying
+	returned  clock.Stopwatch // since the memory of memtables was last returned; with tidying
 
 	endRenewal atomic.Pointer[context.CancelFunc] // of the one that is running, nil for none
 }

@@ -18,7 +18,8 @@ func (e *Engine) renew(ctx context.Context) (done bool, err error) {
 	defer cancel()
 	e.endRenewal.Store(&cancel)
 	defer e.endRenewal.Store(nil)
-	// Four memtables are there in between, each of which Pebble reserves from the cache. Two are hardly written to.
+	// Until the iterators are closed there are four memtables, for which Pebble reserves a part of the cache. Two are
+	// hardly written to.
 	defer e.cache.Reserve(-2 * int(e.pauses.size()))()
 	var before []*pebble.Iterator
 	defer func() {

@@ -14,6 +14,7 @@ import (
 	"github.com/mayflydb/mayfly/internal/kv"
 	"github.com/mayflydb/mayfly/internal/kv/kvtest"
 	"github.com/mayflydb/mayfly/internal/kv/memory"
+	"github.com/mayflydb/mayfly/internal/mongo/command"
 	"github.com/mayflydb/mayfly/internal/store"
 )
 
@@ -112,6 +113,37 @@ func TestNothingToWrite(t *testing.T) {
 		engine.Forget()
 		must(t, w.do())
 		engine.Want(t, w.name, 0, 0, w.synced)
+	}
+}
+
+// TestTransactionThatReads commits what a crash could still undo, and cannot when the disk fails.
+func TestTransactionThatReads(t *testing.T) {
+	t.Parallel()
+	engine := &kvtest.SyncCounter{Engine: memory.New()}
+	d := newServerOn(t, engine, func(o *command.Options) { o.ReplSet = "globaldb" })
+	ctx, c := t.Context(), d.Database("test").Collection("c")
+	_, err := c.InsertOne(ctx, eq("_id", "there"))
+	must(t, err)
+	for i, broken := range []error{nil, fault.Wrap(fault.Undetermined, errors.New("broken"), "The disk failed.")} {
+		d.writeUnsynced("c", store.Create, eq("_id", i))
+		s, err := d.StartSession()
+		must(t, err)
+		must(t, s.StartTransaction())
+		must(t, c.FindOne(mongo.NewSessionContext(ctx, s), eq("_id", i)).Err())
+		engine.Forget()
+		engine.Err = broken
+		err = s.CommitTransaction(ctx)
+		engine.Want(t, "a commit", 0, 0, true)
+		e, failed := errors.AsType[mongo.CommandError](err)
+		// The driver sends a commit again that has failed in this way, and learns that the transaction is gone.
+		if failed != (broken != nil) || failed && !e.HasErrorLabel("TransientTransactionError") {
+			t.Errorf("a commit when the disk says %v: %v", broken, err)
+		}
+		engine.Err = nil
+		must(t, s.StartTransaction())
+		must(t, c.FindOne(mongo.NewSessionContext(ctx, s), eq("_id", i)).Err())
+		must(t, s.AbortTransaction(ctx))
+		s.EndSession(ctx)
 	}
 }
 

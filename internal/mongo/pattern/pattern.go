@@ -80,9 +80,10 @@ type Pattern struct {
 	full    func() (*regexp2.Regexp, error)
 	patient func() (*regexp2.Regexp, error) // full, for large texts
 	behind  func() *regexp.Regexp           // linear, see behind
-	needed  needed                          // by linear
 	size    int                             // of linear, in instructions (approximate)
 	moved   bool                            // full has a group in the place of \K, see keepGroup
+
+	prefilter prefilter // of linear
 }
 
 // CompileCost is the cost of compiling a pattern, in units of package work. Repetitions multiply the cost: a pattern of
@@ -136,7 +137,7 @@ func (p *Pattern) compileLinear(t *translator) {
 	p.linear, _ = regexp.Compile(written)
 	p.behind = sync.OnceValue(func() *regexp.Regexp { return behind(written) })
 	p.size = instructions(tree)
-	p.needed = neededBy(tree)
+	p.prefilter = prefilterOf(tree)
 	p.places = !t.moved && !emptyTurns(tree)
 	p.void = mayBeEmpty(tree)
 	p.newline = t.lastLine || t.firstOfLine

@@ -31,7 +31,7 @@ func (p *Pattern) linearMatch(text string, m *work.Meter) (bool, error) {
 	case err != nil:
 		return false, err
 	case !large:
-		return !p.needed.absent(text) && p.linear.MatchString(text), nil
+		return !p.prefilter.rejects(text) && p.linear.MatchString(text), nil
 	}
 	at, err := p.linearFind(text, 0, m)
 	return at != nil, err

@@ -8,42 +8,42 @@ import (
 	"unicode/utf8"
 )
 
-// A needed is a text that every match contains, "" if none is known. Package regexp looks for one only if all matches
-// begin with it, in the same case.
-type needed struct {
+// A prefilter is a text that every match contains, "" if none is known: a text without it has no match. Package regexp
+// looks for one only if all matches begin with it, in the same case.
+type prefilter struct {
 	text string
 	fold bool // in any case; text has lower case, and no characters but ASCII
 	wide bool // and other characters than ASCII may stand for some of it: ſ for s, and the Kelvin sign for k
 }
 
-// longEnough is the length from which a text that is needed in any case does not grow.
+// longEnough is the length from which a prefilter of several parts does not grow.
 const longEnough = 64
 
-// neededBy finds what all matches contain: the longest literal that is neither optional nor an alternative.
-func neededBy(x *syntax.Regexp) (best needed) {
+// prefilterOf is the longest literal of a pattern that is neither optional nor an alternative.
+func prefilterOf(x *syntax.Regexp) (best prefilter) {
 	switch x.Op {
 	case syntax.OpLiteral, syntax.OpCharClass:
 		return literal(x)
 	case syntax.OpCapture, syntax.OpPlus:
-		return neededBy(x.Sub[0])
+		return prefilterOf(x.Sub[0])
 	case syntax.OpRepeat:
 		if x.Min > 0 {
-			return neededBy(x.Sub[0])
+			return prefilterOf(x.Sub[0])
 		}
 	case syntax.OpConcat:
-		var run needed // what is in any case may be in several parts, one after the other
+		var run prefilter // what is in any case may be in several parts, one after the other
 		for _, sub := range x.Sub {
 			part := literal(sub)
 			if part.text == "" {
-				best, run = longer(best, neededBy(sub)), needed{}
+				best, run = longer(best, prefilterOf(sub)), prefilter{}
 				continue
 			}
 			best = longer(best, part)
 			switch {
 			case !isASCII(part.text):
-				run = needed{}
+				run = prefilter{}
 			case len(run.text) < longEnough:
-				run = needed{text: run.text + strings.ToLower(part.text), fold: true, wide: run.wide || part.wide}
+				run = prefilter{text: run.text + strings.ToLower(part.text), fold: true, wide: run.wide || part.wide}
 				best = longer(best, run)
 			}
 		}
@@ -51,7 +51,7 @@ func neededBy(x *syntax.Regexp) (best needed) {
 	return best
 }
 
-func longer(a, b needed) needed {
+func longer(a, b prefilter) prefilter {
 	if len(b.text) > len(a.text) {
 		return b
 	}
@@ -60,24 +60,24 @@ func longer(a, b needed) needed {
 
 // literal is the text that a part of a pattern matches alone: in any case, if it is ASCII. The parser makes an item of
 // each character that has more than two cases.
-func literal(x *syntax.Regexp) (n needed) {
+func literal(x *syntax.Regexp) (f prefilter) {
 	switch {
 	case x.Op == syntax.OpLiteral && x.Flags&syntax.FoldCase == 0:
-		return needed{text: string(x.Rune)}
+		return prefilter{text: string(x.Rune)}
 	case x.Op == syntax.OpLiteral:
-		n.text = strings.ToLower(string(x.Rune))
-		n.wide = strings.ContainsAny(n.text, wideLetters)
+		f.text = strings.ToLower(string(x.Rune))
+		f.wide = strings.ContainsAny(f.text, wideLetters)
 	case x.Op == syntax.OpCharClass:
 		for _, r := range wideLetters {
 			if slices.Equal(x.Rune, casesOf(r)) {
-				n = needed{text: string(r), wide: true}
+				f = prefilter{text: string(r), wide: true}
 			}
 		}
 	}
-	if n.fold = true; n.text == "" || !isASCII(n.text) {
-		return needed{}
+	if f.fold = true; f.text == "" || !isASCII(f.text) {
+		return prefilter{}
 	}
-	return n
+	return f
 }
 
 // wideLetters are the letters of ASCII of which one case is not in ASCII.
@@ -96,18 +96,18 @@ func casesOf(r rune) (class []rune) {
 	return class
 }
 
-// absent reports whether a text lacks n, so that it has no match.
-func (n *needed) absent(text string) bool {
-	if !n.fold {
-		return !strings.Contains(text, n.text)
+// rejects reports that a text has no match, because f is not in it.
+func (f *prefilter) rejects(text string) bool {
+	if !f.fold {
+		return !strings.Contains(text, f.text)
 	}
-	first := n.text[0]
-	for i := 0; i+len(n.text) <= len(text); i++ {
-		if lower[text[i]] == first && equalLower(text[i:i+len(n.text)], n.text) {
+	first := f.text[0]
+	for i := 0; i+len(f.text) <= len(text); i++ {
+		if lower[text[i]] == first && equalLower(text[i:i+len(f.text)], f.text) {
 			return false
 		}
 	}
-	return !n.wide || isASCII(text)
+	return !f.wide || isASCII(text)
 }
 
 // equalLower reports whether a text is, in lower case, another one of the same length.

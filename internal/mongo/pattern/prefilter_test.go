@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-func TestNeeded(t *testing.T) {
+func TestPrefilter(t *testing.T) {
 	many := strings.Repeat("k", 2*longEnough)
-	for pattern, want := range map[string]needed{
+	for pattern, want := range map[string]prefilter{
 		strings.Repeat("[Kk\u212a]", len(many)): {text: many[:longEnough], fold: true, wide: true},
 		"user17$":                               {text: "user17"},
 		"golf.*user17":                          {text: "user17"},
@@ -36,14 +36,14 @@ func TestNeeded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := neededBy(tree); got != want {
-			t.Errorf("%q needs %+v, want %+v", pattern, got, want)
+		if got := prefilterOf(tree); got != want {
+			t.Errorf("%q has %+v, want %+v", pattern, got, want)
 		}
 	}
 }
 
-// TestNeededChangesNothing compares random matches with those of a pattern that does not know what it needs.
-func TestNeededChangesNothing(t *testing.T) {
+// TestPrefilterChangesNothing compares random matches with those of a pattern without its prefilter.
+func TestPrefilterChangesNothing(t *testing.T) {
 	seed := rand.Uint64()
 	r := rand.New(rand.NewPCG(seed, 0))
 	pick := func(list []string, most int) string {
@@ -63,7 +63,7 @@ func TestNeededChangesNothing(t *testing.T) {
 			continue
 		}
 		other := *p
-		other.needed = needed{}
+		other.prefilter = prefilter{}
 		for range 5 {
 			subject := pick(letters, 6)
 			got, err := p.Match(subject, nil)
