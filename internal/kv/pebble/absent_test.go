@@ -246,7 +246,7 @@ func TestAbsentLinearizable(t *testing.T) {
 	setMany(t, e, testFamily, 0, 100)
 	miss(t, e, testFamily, filterAfter)
 	var done atomic.Bool
-	var made int
+	var made atomic.Int64
 	var making, writing sync.WaitGroup
 	making.Go(func() {
 		for i := 0; !done.Load(); i++ {
@@ -258,13 +258,15 @@ func TestAbsentLinearizable(t *testing.T) {
 			f.misses.Store(filterMost) // they pay for any walk
 			e.makeFilter(f)
 			if waitForFilter(e, testFamily) != nil {
-				made++
+				made.Add(1)
 			}
 		}
 	})
-	for w := range 4 {
+	var keys [4]int // that each has set
+	for w := range keys {
 		writing.Go(func() {
-			for i := range 3000 {
+			for i := 0; i < 3000 || made.Load() < 10 && i < 100_000; i++ {
+				keys[w] = i + 1
 				key := fmt.Sprintf("%s%d-%d", testFamily, w, i)
 				if has(t, e, key) {
 					t.Errorf("%q is there before it was set", key)
@@ -288,11 +290,11 @@ func TestAbsentLinearizable(t *testing.T) {
 	writing.Wait()
 	done.Store(true)
 	making.Wait()
-	if made < 10 {
-		t.Errorf("only %d filters were made", made)
+	if made.Load() < 10 {
+		t.Errorf("only %d filters were made", made.Load())
 	}
-	for w := range 4 {
-		for i := range 3000 {
+	for w, set := range keys {
+		for i := range set {
 			if key := fmt.Sprintf("%s%d-%d", testFamily, w, i); !has(t, e, key) {
 				t.Errorf("%q is not there at the end", key)
 			}
