@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/mayflydb/mayfly/internal/access"
-	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/fault"
 	"github.com/mayflydb/mayfly/internal/keys"
@@ -304,14 +303,13 @@ func (ws *writeSet) compareAll(ctx context.Context) error {
 // is being built.
 func (ws *writeSet) compare(sl *slot) error {
 	sl.from = len(ws.entries)
-	rng := sl.rng
 	for i, m := range ws.x.matchers {
 		// There is a second generation only during an index build.
-		if m == nil {
+		if m == nil || m.none {
 			continue
 		}
-		err := ws.diff(sl, func(x *terms, body doc.Doc) error {
-			x.gather(m, rng, ws.x.generations[i], body)
+		err := ws.diff(sl, func() error {
+			ws.gatherGeneration(sl, i)
 			return nil
 		})
 		if err != nil {
@@ -330,46 +328,61 @@ func (ws *writeSet) compare(sl *slot) error {
 	return nil
 }
 
+// gatherGeneration adds the terms that a slot's change has before and after in a generation, without some that stay.
+func (ws *writeSet) gatherGeneration(sl *slot, i int) {
+	m, generation, before, after := ws.x.matchers[i], ws.x.generations[i], sl.side(0), sl.side(1)
+	if sl.changed() {
+		gatherChange(&ws.terms, m, sl.rng, generation, before, after)
+		return
+	}
+	ws.terms[0].gather(m, sl.rng, generation, before)
+	ws.terms[1].gather(m, sl.rng, generation, after)
+}
+
 // compareNamed is compare for the indexes that have names.
 func (ws *writeSet) compareNamed(sl *slot) error {
-	rng := sl.rng
 	for _, n := range ws.x.named {
-		err := ws.diff(sl, func(x *terms, body doc.Doc) error {
-			before, from := x == &ws.terms[0], len(x.bytes)
-			array, err := x.gatherNamed(n, rng, body)
-			switch {
-			case err != nil && before:
-				// The document was there before the index, which cannot have it and is still being built. Its
-				// replacement is not held responsible.
-				x.bytes, x.list = x.bytes[:from], x.list[:0]
-				return nil
-			case err != nil:
-				return err
-			case array && !before && !n.multikey.Load():
-				// In the same batch as the entries: a plan that relies on one entry per document must never be wrong.
-				// The mark is set once, and the atomic saves the write from then on.
-				ws.b.Set(ws.key(func(dst []byte) []byte { return rng.Multikey(dst, n.ID) }), nil)
-			}
-			return nil
-		})
-		if err != nil {
+		if sl.changed() && n.same(sl.side(0), sl.side(1)) {
+			continue
+		}
+		if err := ws.diff(sl, func() error { return ws.gatherNamed(sl, n) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// diff notes the entries of one index that come and go with a slot's change. gather adds those of a body, which may be
-// nil, to terms. Both sets are sorted, so one pass finds the difference, and unchanged entries are not written.
-func (ws *writeSet) diff(sl *slot, gather func(x *terms, body doc.Doc) error) error {
+// gatherNamed adds the terms that a slot's change has before and after in a named index.
+func (ws *writeSet) gatherNamed(sl *slot, n *named) error {
+	before, after := &ws.terms[0], &ws.terms[1]
+	from := len(before.bytes)
+	if _, err := before.gatherNamed(n, sl.rng, sl.side(0)); err != nil {
+		// The document was there before the index, which cannot have it and is still being built. Its replacement is
+		// not held responsible.
+		before.bytes, before.list = before.bytes[:from], before.list[:0]
+	}
+	array, err := after.gatherNamed(n, sl.rng, sl.side(1))
+	if err == nil && array && !after.counting && !n.multikey.Load() {
+		// In the same batch as the entries: a plan that relies on one entry per document must never be wrong. The mark
+		// is set once, and the atomic saves the write from then on.
+		ws.b.Set(ws.key(func(dst []byte) []byte { return sl.rng.Multikey(dst, n.ID) }), nil)
+	}
+	return err
+}
+
+// diff notes the entries of one index that come and go with a slot's change. gather adds those before and after it to
+// terms. Both sets are sorted, so one pass finds the difference, and unchanged entries are not written.
+func (ws *writeSet) diff(sl *slot, gather func() error) error {
 	var starts [2]int
 	for side := range ws.terms {
 		x := &ws.terms[side]
 		starts[side], x.list, x.path = len(x.bytes), x.list[:0], x.path[:0]
-		if err := gather(x, sl.side(side)); err != nil {
-			return err
-		}
-		x.sort()
+	}
+	if err := gather(); err != nil {
+		return err
+	}
+	for side := range ws.terms {
+		ws.terms[side].sort()
 	}
 	before, after := &ws.terms[0], &ws.terms[1]
 	dropped, added := 0, 0

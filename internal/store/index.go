@@ -82,11 +82,29 @@ func (n *node) elements() *node {
 	return n.element
 }
 
+// indexed reports whether the value at the path is indexed, and whether what is below it is. parent is the latter of
+// the path that it is a step from.
+func (n *node) indexed(parent bool) (here, below bool) {
+	if n == nil {
+		return parent, parent
+	}
+	below = parent
+	if n.below != unsaid {
+		below = n.below == included
+	}
+	here = below
+	if n.here != unsaid {
+		here = n.here == included
+	}
+	return here, below
+}
+
 // A matcher finds the index terms of documents under one indexing policy. The
 // most precise path of the policy decides; of two equal ones, the excluded.
 type matcher struct {
 	root      *node
 	composite [][]column
+	none      bool // nothing is indexed
 }
 
 type column struct {
@@ -96,7 +114,7 @@ type column struct {
 
 // newMatcher compiles an indexing policy. The API has checked its paths; one that cannot be parsed is ignored.
 func newMatcher(x catalog.Indexing) *matcher {
-	m := &matcher{root: &node{}}
+	m := &matcher{root: &node{}, none: x.None}
 	if x.None {
 		return m
 	}
@@ -165,7 +183,10 @@ type terms struct {
 	rng        keys.Range
 	generation uint16
 
-	work *work // of a large document, else nil
+	work     *work // of a large document, else nil
+	counting bool  // terms are counted, and not kept
+	count    int
+	size     int // of their keys
 }
 
 // A term is where an entry's key begins and ends.
@@ -208,7 +229,8 @@ func (t *terms) beginHere(kind keys.Kind) (from int) {
 // end ends it.
 func (t *terms) end(from int) {
 	t.bytes = append(t.bytes, 0, 0, 0, 0, 0, 0, 0, 0)
-	if t.work != nil && t.work.counts(len(t.bytes)-from) {
+	if t.counting {
+		t.count, t.size = t.count+1, t.size+len(t.bytes)-from
 		t.bytes = t.bytes[:from]
 		return
 	}
@@ -232,9 +254,48 @@ func (t *terms) gather(m *matcher, rng keys.Range, generation uint16, body doc.D
 	for name, v := range doc.Members(body) {
 		t.value(m.root.member(name), below, v, name, false)
 	}
-	for ordinal, columns := range m.composite {
-		t.composite(ordinal, columns, body)
+	t.composites(m, body)
+}
+
+// gatherChange is gather for a document before and after a change, without some terms that it has before and after: of
+// members that are the same, except below arrays, where terms do not say of which element they are. Names are there
+// once in each object.
+func gatherChange(sides *[2]terms, m *matcher, rng keys.Range, generation uint16, before, after doc.Doc) {
+	for i := range sides {
+		sides[i].rng, sides[i].generation = rng, generation
 	}
+	changedMembers(sides, m.root, m.root.below == included, before, after)
+	sides[0].composites(m, before)
+	sides[1].composites(m, after)
+}
+
+// changedMembers adds the terms of the members in which two objects at the present path differ. n and below are what
+// the policy says of that.
+func changedMembers(sides *[2]terms, n *node, below bool, before, after doc.Doc) {
+	doc.Differences(before, after, func(name string, old, fresh doc.Value) {
+		member := n.member(name)
+		// Both have a term for the object itself.
+		if old.Type == bsoncore.TypeEmbeddedDocument && fresh.Type == old.Type {
+			_, below := member.indexed(below)
+			if member == nil && !below {
+				return
+			}
+			depth := len(sides[0].path)
+			for i := range sides {
+				sides[i].path = keys.AppendMemberStep(sides[i].path, name)
+			}
+			changedMembers(sides, member, below, old.Data, fresh.Data)
+			for i := range sides {
+				sides[i].path = sides[i].path[:depth]
+			}
+			return
+		}
+		for i, v := range [...]doc.Value{old, fresh} {
+			if v.Type != 0 {
+				sides[i].value(member, below, v, name, false)
+			}
+		}
+	})
 }
 
 // sort puts the terms in order, each once.
@@ -253,13 +314,7 @@ func (t *terms) sort() {
 // value adds the terms of the value that is one step further: the member
 // called name, or an element.
 func (t *terms) value(n *node, below bool, v doc.Value, name string, element bool) {
-	if n != nil && n.below != unsaid {
-		below = n.below == included
-	}
-	here := below
-	if n != nil && n.here != unsaid {
-		here = n.here == included
-	}
+	here, below := n.indexed(below)
 	// Below a path that the policy does not mention, everything is as the path itself. So nothing below an excluded one
 	// has to be visited.
 	if n == nil && !here || t.work != nil && t.work.step() {
@@ -294,6 +349,13 @@ func (t *terms) add(v doc.Value) {
 	t.bytes = keys.AppendSteps(t.bytes, t.path)
 	t.bytes = keys.AppendValue(t.bytes, v, false)
 	t.end(from)
+}
+
+// composites adds the terms of a document in all composite indexes.
+func (t *terms) composites(m *matcher, body doc.Doc) {
+	for ordinal, columns := range m.composite {
+		t.composite(ordinal, columns, body)
+	}
 }
 
 // composite adds the one term that a document has in a composite index.

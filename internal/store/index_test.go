@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -285,6 +287,16 @@ func TestEntriesChangeByDifference(t *testing.T) {
 		{"scalar to object", `"a":1`, `"a":{"b":1}`, `+/a {}; +/a/b 1; -/a 1`},
 		{"its own ttl", `"ttl":5`, `"ttl":6`, `+/ttl 6; -/ttl 5`},
 		{"all", `"a":1`, `"b":1`, `+/b 1; -/a 1`},
+		{"one value in objects", `"a":{"b":{"c":1,"d":2},"e":3}`, `"a":{"b":{"c":1,"d":4},"e":3}`,
+			`+/a/b/d 4; -/a/b/d 2`},
+		{"a member between others", `"a":{"b":1,"d":2},"e":3`, `"a":{"b":1,"c":4,"d":2},"e":3`, `+/a/c 4`},
+		{"order of members in objects", `"a":{"b":1,"c":2},"d":3`, `"a":{"c":2,"b":4},"d":3`, `+/a/b 4; -/a/b 1`},
+		{"one of two equal elements", `"a":[1,1]`, `"a":[1,2]`, `+/a/[] 2`},
+		{"a member of one of two equal elements", `"a":{"b":[{"c":1,"d":2},{"c":1,"d":2}]}`,
+			`"a":{"b":[{"c":1,"d":2},{"c":3,"d":2}]}`, `+/a/b/[]/c 3`},
+		{"object to array", `"a":{"b":{"c":1}}`, `"a":{"b":[{"c":1}]}`,
+			`+/a/b []; +/a/b/[] {}; +/a/b/[]/c 1; -/a/b {}; -/a/b/c 1`},
+		{"empty object", `"a":{"b":{}}`, `"a":{"b":{"c":1}}`, `+/a/b/c 1`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -295,6 +307,69 @@ func TestEntriesChangeByDifference(t *testing.T) {
 			ix.consistent()
 		})
 	}
+}
+
+// TestEntriesOfRandomChanges replaces documents by others that are like them, under policies of all kinds.
+func TestEntriesOfRandomChanges(t *testing.T) {
+	composite := paths("/a/*", "-/a/b/?")
+	composite.Composite = [][]catalog.CompositePath{{{Path: "/a/b"}, {Path: "/c"}}}
+	r := newRandom(t)
+	for _, policy := range []catalog.Indexing{
+		everything, paths("/*", "-/a/*"), paths("-/*", "/a/b/*", "/c/[]/a/?"), paths("/a/?", "/b/[]/*"), composite,
+		paths("/*", "-/a/*", "/a/b/*", "-/a/b/c/?"),
+	} {
+		ix := newIndexed(t, policy)
+		before := randomMembers(r, 3)
+		ix.create("x", before)
+		for range times(60) {
+			after := randomChange(r, before)
+			ix.replace("x", after)
+			ix.consistent()
+			if t.Failed() {
+				t.Fatalf("%+v\nbefore %s\nafter %s", policy, before, after)
+			}
+			before = after
+		}
+	}
+}
+
+// newRandom takes the seed of the flag, or a new one.
+func newRandom(t *testing.T) *rand.Rand {
+	t.Helper()
+	s := *seed
+	if s == 0 {
+		s = rand.Uint64()
+	}
+	t.Logf("-seed=%d", s)
+	return rand.New(rand.NewPCG(s, 0))
+}
+
+// randomChange is the text of other members, most times of some that are like those of before.
+func randomChange(r *rand.Rand, before string) string {
+	if r.IntN(3) == 0 {
+		return randomMembers(r, 3)
+	}
+	scalar := func() string { return `:` + strconv.Itoa(r.IntN(3)) }
+	return strings.Replace(before, scalar(), scalar(), 1+r.IntN(2))
+}
+
+// randomMembers is the text of up to three members in some order.
+func randomMembers(r *rand.Rand, depth int) string {
+	var members []string
+	for _, i := range r.Perm(3)[:1+r.IntN(3)] {
+		members = append(members, fmt.Sprintf("%q:%s", "abc"[i:i+1], randomValue(r, depth-1)))
+	}
+	return strings.Join(members, ",")
+}
+
+func randomValue(r *rand.Rand, depth int) string {
+	switch kind := r.IntN(4); {
+	case kind == 0 && depth > 0:
+		return "[" + randomValue(r, depth-1) + "," + randomValue(r, depth-1) + "]"
+	case kind <= 2 && depth > 0:
+		return "{" + randomMembers(r, depth) + "}"
+	}
+	return fmt.Sprint(r.IntN(3))
 }
 
 func TestEntriesOfOtherWrites(t *testing.T) {

@@ -36,10 +36,6 @@ type work struct {
 	share *budget.Share
 	steps int
 	err   error // why it must end
-
-	counting bool // entries are counted, and not kept
-	count    int
-	size     int
 }
 
 // stepsOfYield is how many steps, each of less than a microsecond, pass between two calls of Yield.
@@ -51,15 +47,6 @@ func (w *work) step() (over bool) {
 		w.err = w.share.Yield(w.ctx)
 	}
 	return w.err != nil
-}
-
-// counts counts an entry, and reports whether entries are only counted and not kept.
-func (w *work) counts(bytes int) bool {
-	if w.counting {
-		w.count++
-		w.size += bytes
-	}
-	return w.counting
 }
 
 // hold takes memory until the transaction ends.
@@ -118,20 +105,22 @@ func (ws *writeSet) reserve(ctx context.Context) error {
 	// Twice through the documents, to count first: that costs less than memory that nobody has accounted for.
 	w := &ws.work
 	*w = work{ctx: ctx, share: budget.Of(ctx)}
-	all, size := 0, 0
-	var counts, sizes [2]int
 	for side := range ws.terms {
-		w.counting, w.count, w.size = true, 0, 0
-		ws.terms[side].work = w
-		for _, sl := range ws.slots {
-			if sl.written {
-				ws.gatherAll(&ws.terms[side], sl.rng, sl.side(side))
-			}
-		}
-		counts[side], sizes[side] = w.count, w.size
-		all, size = all+w.count, size+w.size
+		x := &ws.terms[side]
+		x.work, x.counting, x.count, x.size = w, true, 0, 0
 	}
-	if w.counting = false; w.err != nil {
+	for _, sl := range ws.slots {
+		if sl.written {
+			ws.gatherAll(sl)
+		}
+	}
+	all, size := 0, 0
+	for side := range ws.terms {
+		x := &ws.terms[side]
+		x.counting = false
+		all, size = all+x.count, size+x.size
+	}
+	if w.err != nil {
 		return w.err
 	}
 	if err := ws.hold(ctx, all*entryBytes+2*size); err != nil {
@@ -139,21 +128,23 @@ func (ws *writeSet) reserve(ctx context.Context) error {
 	}
 	for side := range ws.terms {
 		x := &ws.terms[side]
-		x.bytes, x.list = slices.Grow(x.bytes, sizes[side]), slices.Grow(x.list, counts[side])
+		x.bytes, x.list = slices.Grow(x.bytes, x.size), slices.Grow(x.list, x.count)
 	}
 	ws.entries = slices.Grow(ws.entries, all)
 	return nil
 }
 
-// gatherAll goes through the entries of a document in all indexes.
-func (ws *writeSet) gatherAll(x *terms, rng keys.Range, body doc.Doc) {
+// gatherAll goes through the entries that come and go with a slot's change in all indexes, with some that stay.
+func (ws *writeSet) gatherAll(sl *slot) {
 	for i, m := range ws.x.matchers {
-		if m != nil {
-			x.gather(m, rng, ws.x.generations[i], body)
+		if m != nil && !m.none {
+			ws.gatherGeneration(sl, i)
 		}
 	}
 	for _, n := range ws.x.named {
-		_, _ = x.gatherNamed(n, rng, body) // compareNamed meets the error again
+		if !sl.changed() || !n.same(sl.side(0), sl.side(1)) {
+			_ = ws.gatherNamed(sl, n) // compareNamed meets the error again
+		}
 	}
 }
 
@@ -167,6 +158,9 @@ func (sl *slot) side(side int) doc.Doc {
 	}
 	return sl.record[keys.HeaderBytes:]
 }
+
+// changed reports whether a document has two versions with one number, before and after.
+func (sl *slot) changed() bool { return sl.body != nil && sl.record != nil && !sl.renewed }
 
 // lanes let large writes of one document run one after the other. Optimistically, each one that loses a race would have
 // made its entries for nothing, and would make them again. Documents may share a lane, which costs only time.

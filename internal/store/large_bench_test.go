@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -34,5 +35,40 @@ func BenchmarkInsertLarge(b *testing.B) {
 		if _, err := w.write(store.Op{Verb: store.Create, Key: k, Body: body}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkReplace changes one number of a document that has 13, and of one that has 250,000 beside it, in an array or
+// in an object.
+func BenchmarkReplace(b *testing.B) {
+	array, object := []byte(`[0`), []byte(`{"m0":0`)
+	for i := range 250_000 {
+		array = strconv.AppendInt(append(array, ','), int64(i+1), 10)
+	}
+	for i := range 100_000 {
+		object = fmt.Appendf(object, `,"m%d":1`, i+1)
+	}
+	for _, c := range []struct{ name, members string }{
+		{"small", `"a":1,"b":"two","c":3.5,"d":true,"e":5,"f":"six","g":7,"h":8,"i":{"j":10,"k":"eleven"},"l":12`},
+		{"array", `"values":` + string(append(array, ']'))},
+		{"object", `"values":` + string(append(object, '}'))},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			def := benchDefinition(expiry.Never)
+			def.Indexing.Included, def.Indexing.Excluded = []string{"/*"}, nil
+			w := newDisk(b, def, false)
+			k, _ := benchBody(0)
+			k.ID = "1"
+			var bodies [2]doc.Doc
+			for i := range bodies {
+				bodies[i] = w.body(fmt.Sprintf(`{"id":"1","pk":"p0",%s,"n":%d}`, c.members, i))
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if _, err := w.write(store.Op{Verb: store.Upsert, Key: k, Body: bodies[i%2]}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

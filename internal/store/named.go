@@ -42,6 +42,20 @@ func newNamed(x catalog.NamedIndex, partial func(doc.Doc) bool) *named {
 	return n
 }
 
+// same reports whether two versions of a document have the same entries, because they have the same values where the
+// paths of the index begin. It is false if that would not be quick to tell.
+func (n *named) same(before, after doc.Doc) bool {
+	if n.partial != nil || n.Wildcard {
+		return false
+	}
+	for _, path := range n.paths {
+		if !doc.Lookup(before, path[0]).Equal(doc.Lookup(after, path[0])) {
+			return false
+		}
+	}
+	return true
+}
+
 // ErrParallelArrays refuses a document with two arrays in one compound index: it would need an entry for each pair of
 // elements.
 var ErrParallelArrays = fault.New(fault.Invalid, "A document has two arrays in one compound index.")

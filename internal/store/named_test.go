@@ -169,3 +169,38 @@ func TestUniqueNamedIndex(t *testing.T) {
 		t.Errorf("a second 4: %v", err)
 	}
 }
+
+// TestNamedEntriesOfRandomChanges replaces documents by others that are like them.
+func TestNamedEntriesOfRandomChanges(t *testing.T) {
+	r := newRandom(t)
+	w := byName(t, 0)
+	w.announce(
+		catalog.NamedIndex{Name: "a", Columns: column("a", false)},
+		catalog.NamedIndex{Name: "a.b", Columns: column("a.b", true)},
+		catalog.NamedIndex{Name: "b and c", Columns: append(column("b.a", false), column("c", true)...)},
+		catalog.NamedIndex{Name: "sparse", Columns: column("c.a", false), Sparse: true},
+		catalog.NamedIndex{Name: "unique", Columns: append(column("a.a", false), column("c", false)...), Unique: true},
+		catalog.NamedIndex{Name: "wildcard", Columns: column("", false), Wildcard: true},
+	)
+	w.ok(w.buildNamed())
+	put := func(verb store.Verb, members string) error {
+		body := w.body(`{"_id":1,` + members + `}`)
+		_, err := w.write(store.Op{Verb: verb, Key: store.Identity(doc.Int(1)), Body: body, Lenient: true})
+		return err
+	}
+	before := `"a":0`
+	w.ok(put(store.Create, before))
+	for range times(300) {
+		after := randomChange(r, before)
+		if err := put(store.Replace, after); errors.Is(err, store.ErrParallelArrays) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		w.consistent()
+		if t.Failed() {
+			t.Fatalf("before %s\nafter %s", before, after)
+		}
+		before = after
+	}
+}

@@ -43,11 +43,14 @@ func appendNamedUnique(dst []byte, v catalog.View, n *named, values []doc.Value)
 	return v.Container.Only().NamedUnique(dst, n.ID, form)
 }
 
-// checkNamed refuses a body that a named index cannot have.
-func (ws *writeSet) checkNamed(body doc.Doc) error {
+// checkNamed refuses a body that a named index cannot have. before is the version that it replaces, or nil.
+func (ws *writeSet) checkNamed(before, body doc.Doc) error {
 	for _, n := range ws.x.named {
 		if len(n.paths) == 1 && !n.Wildcard && len(n.paths[0]) == 1 {
 			continue // every value of one plain path can be indexed
+		}
+		if before != nil && n.same(before, body) {
+			continue
 		}
 		if _, err := n.eachKey(body, func([]doc.Value) {}); err != nil {
 			return err

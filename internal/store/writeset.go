@@ -373,7 +373,11 @@ func (ws *writeSet) put(
 	if err != nil && ws.v.Policy.On() && !op.Lenient { // while lifetime is off, no ttl is interpreted
 		return err
 	}
-	if err := ws.checkNamed(body); err != nil {
+	var before doc.Doc
+	if !created {
+		before = sl.document(ws.v).Body
+	}
+	if err := ws.checkNamed(before, body); err != nil {
 		return err
 	}
 	if !created { // before the new claims, since the new body may have the same unique keys
