@@ -4,15 +4,15 @@ import "bytes"
 
 // Differences calls use for each member in which two documents differ, with its values before and after; the zero Value
 // stands for none. It goes through both side by side. So from the first member on that has another name in the other
-// document, all differ, and those of before come first.
-func Differences(before, after Doc, use func(name string, old, fresh Value)) {
+// document, all differ, and those of before come first. It ends when use returns false.
+func Differences(before, after Doc, use func(name string, old, fresh Value) bool) {
 	b, a := body(before), body(after)
 	for len(b) > 0 && len(a) > 0 {
 		at, end := measure(b)
 		if end == 0 {
 			break
 		}
-		if len(a) >= end && bytes.Equal(b[:end], a[:end]) { // the bytes of an element say where it ends
+		if startsWith(a, b[:end]) {
 			b, a = b[end:], a[end:]
 			continue
 		}
@@ -20,15 +20,50 @@ func Differences(before, after Doc, use func(name string, old, fresh Value)) {
 		if until == 0 || !bytes.Equal(b[1:at], a[1:here]) {
 			break
 		}
-		use(view(b[1:at-1]), valueIn(b, at, end), valueIn(a, here, until))
+		if !use(view(b[1:at-1]), valueIn(b, at, end), valueIn(a, here, until)) {
+			return
+		}
 		b, a = b[end:], a[until:]
 	}
 	for at, end := measure(b); end > 0; at, end = measure(b) {
-		use(view(b[1:at-1]), valueIn(b, at, end), Value{})
+		if !use(view(b[1:at-1]), valueIn(b, at, end), Value{}) {
+			return
+		}
 		b = b[end:]
 	}
 	for at, end := measure(a); end > 0; at, end = measure(a) {
-		use(view(a[1:at-1]), Value{}, valueIn(a, at, end))
+		if !use(view(a[1:at-1]), Value{}, valueIn(a, at, end)) {
+			return
+		}
 		a = a[end:]
 	}
+}
+
+// ElementDifferences is Differences for two arrays, whose elements are told by their place.
+func ElementDifferences(before, after Value, use func(i int, old, fresh Value) bool) {
+	b, a := body(before.Data), body(after.Data)
+	for i := 0; ; i++ {
+		at, end := measure(b)
+		if end > 0 && startsWith(a, b[:end]) {
+			b, a = b[end:], a[end:]
+			continue
+		}
+		here, until := measure(a)
+		var old, fresh Value
+		if end > 0 {
+			old = valueIn(b, at, end)
+		}
+		if until > 0 {
+			fresh = valueIn(a, here, until)
+		}
+		if end == 0 && until == 0 || !old.Equal(fresh) && !use(i, old, fresh) {
+			return
+		}
+		b, a = b[end:], a[until:]
+	}
+}
+
+// startsWith reports whether elements begin with one. Its bytes say where it ends.
+func startsWith(elements, one []byte) bool {
+	return len(elements) >= len(one) && string(elements[:len(one)]) == string(one)
 }

@@ -272,13 +272,13 @@ func gatherChange(sides *[2]terms, m *matcher, rng keys.Range, generation uint16
 // changedMembers adds the terms of the members in which two objects at the present path differ. n and below are what
 // the policy says of that.
 func changedMembers(sides *[2]terms, n *node, below bool, before, after doc.Doc) {
-	doc.Differences(before, after, func(name string, old, fresh doc.Value) {
+	doc.Differences(before, after, func(name string, old, fresh doc.Value) bool {
 		member := n.member(name)
 		// Both have a term for the object itself.
 		if old.Type == bsoncore.TypeEmbeddedDocument && fresh.Type == old.Type {
 			_, below := member.indexed(below)
 			if member == nil && !below {
-				return
+				return true
 			}
 			depth := len(sides[0].path)
 			for i := range sides {
@@ -288,13 +288,14 @@ func changedMembers(sides *[2]terms, n *node, below bool, before, after doc.Doc)
 			for i := range sides {
 				sides[i].path = sides[i].path[:depth]
 			}
-			return
+			return true
 		}
 		for i, v := range [...]doc.Value{old, fresh} {
 			if v.Type != 0 {
 				sides[i].value(member, below, v, name, false)
 			}
 		}
+		return true
 	})
 }
 

@@ -61,17 +61,33 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 func BenchmarkDescribe(b *testing.B) {
-	before := kilobyte(b)
-	u, err := Compile(docIn(b, `{$set: {member09: "x", "at.zip": "y"}}`), Options{})
-	if err != nil {
-		b.Fatal(err)
+	long := []byte{0, 0, 0, 0}
+	list := beginArray(nil)
+	for range 10_000 {
+		list.add(doc.Double(1.5))
 	}
-	after, _, err := u.Apply(nil, before, filter.Where{}, now)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		Describe(before, after)
+	long = end(doc.AppendElement(long, "v", doc.Array(list.end())), 0)
+	for _, c := range []struct {
+		name   string
+		before doc.Doc
+		update string
+	}{
+		{"set", kilobyte(b), `{$set: {member09: "x", "at.zip": "y"}}`},
+		{"push", long, `{$push: {v: 2}}`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			u, err := Compile(docIn(b, c.update), Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			after, _, err := u.Apply(nil, c.before, filter.Where{}, now)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Describe(c.before, after)
+			}
+		})
 	}
 }

@@ -146,14 +146,6 @@ type member struct {
 	value doc.Value
 }
 
-func members(d doc.Doc) []member {
-	list := make([]member, 0, 32)
-	for name, v := range doc.Members(d) {
-		list = append(list, member{name, v})
-	}
-	return list
-}
-
 // document compares the members of two documents in order. Where the names differ, the old member counts as removed; if
 // it comes later, it has moved and counts as updated.
 func (x *description) document(before, after doc.Doc) {
@@ -162,11 +154,25 @@ func (x *description) document(before, after doc.Doc) {
 
 // within is document, but stops once it has added more than limit bytes; 0 is no limit.
 func (x *description) within(before, after doc.Doc, limit int) {
-	old, now := members(before), members(after)
 	began := x.mark()
+	over := func() bool { return limit > 0 && x.since(began) > limit }
+	var old, now []member // from the first one on that has another name
+	doc.Differences(before, after, func(name string, v, fresh doc.Value) bool {
+		switch {
+		case over():
+			return false
+		case fresh.Type == 0:
+			old = append(old, member{name, v})
+		case v.Type == 0:
+			now = append(now, member{name, fresh})
+		default:
+			x.value(name, false, v, fresh)
+		}
+		return true
+	})
 	var gone map[string]bool
 	for len(old) > 0 && len(now) > 0 {
-		if limit > 0 && x.since(began) > limit {
+		if over() {
 			return
 		}
 		if old[0].name == now[0].name {
@@ -178,7 +184,7 @@ func (x *description) within(before, after doc.Doc, limit int) {
 		old = old[1:]
 	}
 	for _, m := range now {
-		if limit > 0 && x.since(began) > limit {
+		if over() {
 			return
 		}
 		x.update(m.name, false, m.value)
@@ -241,18 +247,18 @@ func tellable(d doc.Doc) bool {
 // elements compares arrays element by element. outer is the length of the path of their parent.
 func (x *description) elements(before, after doc.Value, outer, limit int) {
 	began := x.mark()
-	old, now := members(before.Data), members(after.Data)
-	for i, m := range now {
-		if x.since(began) > limit {
-			return
+	doc.ElementDifferences(before, after, func(i int, old, fresh doc.Value) bool {
+		switch {
+		case x.since(began) > limit:
+			return false
+		case fresh.Type == 0:
+			x.shorten(outer, i)
+			return false
+		case old.Type == 0:
+			x.update(strconv.Itoa(i), true, fresh)
+		default:
+			x.value(strconv.Itoa(i), true, old, fresh)
 		}
-		if i < len(old) {
-			x.value(strconv.Itoa(i), true, old[i].value, m.value)
-		} else {
-			x.update(strconv.Itoa(i), true, m.value)
-		}
-	}
-	if len(now) < len(old) {
-		x.shorten(outer, len(now))
-	}
+		return true
+	})
 }

@@ -210,17 +210,18 @@ func sameMembers(a, b doc.Value) bool {
 	if a.Type != b.Type || a.Type != bsoncore.TypeEmbeddedDocument && a.Type != bsoncore.TypeArray {
 		return unchanged(a, b)
 	}
-	m, n := members(a.Data), members(b.Data)
-	if len(m) != len(n) {
-		return false
-	}
-	for _, one := range m {
-		other := doc.Lookup(b.Data, one.name)
-		if other.Type == 0 || !sameMembers(one.value, other) {
+	n := 0
+	for name, v := range doc.Members(a.Data) {
+		other := doc.Lookup(b.Data, name)
+		if other.Type == 0 || !sameMembers(v, other) {
 			return false
 		}
+		n++
 	}
-	return true
+	for range doc.Members(b.Data) {
+		n--
+	}
+	return n == 0
 }
 
 func randomValue(r *rand.Rand, levels int, object bool) doc.Value {
