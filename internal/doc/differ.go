@@ -3,8 +3,8 @@ package doc
 import "bytes"
 
 // Differences calls use for each member in which two documents differ, with its values before and after; the zero Value
-// stands for none. It goes through both side by side. So from the first member on that has another name in the other
-// document, all differ, and those of before come first. It ends when use returns false.
+// stands for none. It goes through both side by side. Where the names differ, the member of before is gone; if it comes
+// later, it is new there. It ends when use returns false.
 func Differences(before, after Doc, use func(name string, old, fresh Value) bool) {
 	b, a := body(before), body(after)
 	for len(b) > 0 && len(a) > 0 {
@@ -17,13 +17,18 @@ func Differences(before, after Doc, use func(name string, old, fresh Value) bool
 			continue
 		}
 		here, until := measure(a)
-		if until == 0 || !bytes.Equal(b[1:at], a[1:here]) {
+		if until == 0 {
 			break
 		}
-		if !use(view(b[1:at-1]), valueIn(b, at, end), valueIn(a, here, until)) {
+		var fresh Value
+		rest := a
+		if bytes.Equal(b[1:at], a[1:here]) {
+			fresh, rest = valueIn(a, here, until), a[until:]
+		}
+		if !use(view(b[1:at-1]), valueIn(b, at, end), fresh) {
 			return
 		}
-		b, a = b[end:], a[until:]
+		b, a = b[end:], rest
 	}
 	for at, end := measure(b); end > 0; at, end = measure(b) {
 		if !use(view(b[1:at-1]), valueIn(b, at, end), Value{}) {

@@ -140,12 +140,6 @@ func (x *description) shorten(outer, size int) {
 	x.cost += 2 + len(field)
 }
 
-// A member is a member of a document.
-type member struct {
-	name  string
-	value doc.Value
-}
-
 // document compares the members of two documents in order. Where the names differ, the old member counts as removed; if
 // it comes later, it has moved and counts as updated.
 func (x *description) document(before, after doc.Doc) {
@@ -155,44 +149,21 @@ func (x *description) document(before, after doc.Doc) {
 // within is document, but stops once it has added more than limit bytes; 0 is no limit.
 func (x *description) within(before, after doc.Doc, limit int) {
 	began := x.mark()
-	over := func() bool { return limit > 0 && x.since(began) > limit }
-	var old, now []member // from the first one on that has another name
-	doc.Differences(before, after, func(name string, v, fresh doc.Value) bool {
+	var gone map[string]bool
+	doc.Differences(before, after, func(name string, old, fresh doc.Value) bool {
 		switch {
-		case over():
+		case limit > 0 && x.since(began) > limit:
 			return false
 		case fresh.Type == 0:
-			old = append(old, member{name, v})
-		case v.Type == 0:
-			now = append(now, member{name, fresh})
+			gone = noted(gone, name)
+		case old.Type == 0:
+			x.update(name, false, fresh)
+			delete(gone, name)
 		default:
-			x.value(name, false, v, fresh)
+			x.value(name, false, old, fresh)
 		}
 		return true
 	})
-	var gone map[string]bool
-	for len(old) > 0 && len(now) > 0 {
-		if over() {
-			return
-		}
-		if old[0].name == now[0].name {
-			x.value(old[0].name, false, old[0].value, now[0].value)
-			now = now[1:]
-		} else {
-			gone = noted(gone, old[0].name)
-		}
-		old = old[1:]
-	}
-	for _, m := range now {
-		if over() {
-			return
-		}
-		x.update(m.name, false, m.value)
-		delete(gone, m.name)
-	}
-	for _, m := range old {
-		gone = noted(gone, m.name)
-	}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		x.remove(name)
 	}
