@@ -370,52 +370,6 @@ func (ws *writeSet) gatherNamed(sl *slot, n *named) error {
 	return err
 }
 
-// diff notes the entries of one index that come and go with a slot's change. gather adds those before and after it to
-// terms. Both sets are sorted, so one pass finds the difference, and unchanged entries are not written.
-func (ws *writeSet) diff(sl *slot, gather func() error) error {
-	var starts [2]int
-	for side := range ws.terms {
-		x := &ws.terms[side]
-		starts[side], x.list, x.path = len(x.bytes), x.list[:0], x.path[:0]
-	}
-	if err := gather(); err != nil {
-		return err
-	}
-	for side := range ws.terms {
-		ws.terms[side].sort()
-	}
-	before, after := &ws.terms[0], &ws.terms[1]
-	dropped, added := 0, 0
-	for i, j := 0, 0; i < len(before.list) || j < len(after.list); {
-		// work yields the processor now and then, and stops when the request ends.
-		if before.work != nil && before.work.step() {
-			break
-		}
-		order := -1
-		if !sl.renewed || i == len(before.list) { // a new document has no entry of the one before
-			order = compareAt(before, i, after, j)
-		}
-		switch {
-		case order < 0:
-			ws.entries = append(ws.entries, entry{before.list[i], true})
-			dropped, i = dropped+1, i+1
-		case order > 0:
-			ws.entries = append(ws.entries, entry{after.list[j], false})
-			added, j = added+1, j+1
-		default:
-			i, j = i+1, j+1
-		}
-	}
-	// Keys that no entry refers to make space for those of the next index.
-	if dropped == 0 {
-		before.bytes = before.bytes[:starts[0]]
-	}
-	if added == 0 {
-		after.bytes = after.bytes[:starts[1]]
-	}
-	return ws.work.err
-}
-
 // Sizes of what place adds to a batch, about: the keys of a document beside its index entries, their bytes, and what a
 // key takes in addition to those that are counted.
 const (

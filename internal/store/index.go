@@ -369,14 +369,3 @@ func (t *terms) composite(ordinal int, columns []column, body doc.Doc) {
 	}
 	t.end(from)
 }
-
-// compareAt compares two terms; one that is past the end is the greater.
-func compareAt(a *terms, i int, b *terms, j int) int {
-	switch {
-	case i == len(a.list):
-		return 1
-	case j == len(b.list):
-		return -1
-	}
-	return bytes.Compare(a.at(i), b.at(j))
-}

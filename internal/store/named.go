@@ -185,8 +185,10 @@ func (x *expansion) elements(paths [][]string, fixed []doc.Value, array doc.Valu
 		return nil
 	}
 	none := true
+	inner, values := slices.Clone(paths), slices.Clone(fixed)
 	step := func(element doc.Value) error {
-		inner, values := slices.Clone(paths), slices.Clone(fixed)
+		copy(inner, paths) // expand fixes paths in them
+		copy(values, fixed)
 		for i := range inner {
 			if through[i] && len(inner[i]) == 0 {
 				values[i], inner[i] = element, done

@@ -81,8 +81,9 @@ type slot struct {
 
 // An entry is an index entry that is written or, with gone, removed.
 type entry struct {
-	term // of terms[0] if it is gone, else of terms[1]
-	gone bool
+	term  // of terms[0] if it is gone, else of terms[1]
+	gone  bool
+	stays bool // another value of the document has it, too
 }
 
 // A pending is a result that gets its sequence and stamp at the commit.
