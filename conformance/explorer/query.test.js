@@ -104,10 +104,12 @@ test('an error is marked at its position, and the editor completes names', async
   await page.done();
 });
 
+const slowQuery = 'SELECT VALUE COUNT(1) FROM c ' +
+  ['a', 'b', 'd', 'e', 'f', 'g', 'h'].map((x) => `JOIN ${x} IN (SELECT VALUE [1,2,3,4,5,6,7,8,9,10,11,12])`).join(' ');
+
 test('a slow query is cancelled by Escape', async () => {
   const page = await open('carts');
-  const cross = ['a', 'b', 'd', 'e', 'f', 'g', 'h'].map((x) => `JOIN ${x} IN (SELECT VALUE [1,2,3,4,5,6,7,8,9,10,11,12])`).join(' ');
-  await write(page, 'SQL query', `SELECT VALUE COUNT(1) FROM c ${cross}`);
+  await write(page, 'SQL query', slowQuery);
   await run(page);
   await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor();
   await page.getByText('Running').waitFor();
@@ -115,6 +117,19 @@ test('a slow query is cancelled by Escape', async () => {
   await page.keyboard.press('Escape');
   await page.getByText('The query was cancelled').waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  await page.done();
+});
+
+test('Escape counts as soon as there is something to cancel', async () => {
+  const page = await open('carts');
+  await write(page, 'SQL query', slowQuery);
+  await page.evaluate(() => new MutationObserver((_, observer) => {
+    if (!document.querySelector('.query-actions .danger')) return;
+    observer.disconnect();
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
+  }).observe(document.body, { childList: true, subtree: true }));
+  await run(page);
+  await page.getByText('The query was cancelled').waitFor();
   await page.done();
 });
 

@@ -1,5 +1,5 @@
 // The view query: SQL, find and pipelines on one container, their results, history and plans.
-import { html, useEffect, useMemo, useRef, useState } from '../../vendor/preact.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../../vendor/preact.js';
 import { session } from '../api.js';
 import { catalog, reloadCatalog } from '../catalog.js';
 import { t } from '../messages.js';
@@ -125,7 +125,7 @@ function marksOf(error, ran) {
 
 // useEditorKeys runs at Ctrl-Enter and cancels at Escape wherever the focus is, unless something nearer has used the key.
 function useEditorKeys({ run, cancel }) {
-  useEffect(() => {
+  useLayoutEffect(() => { // before the next key
     const key = (e) => {
       if (e.defaultPrevented || e.isComposing || document.querySelector('dialog[open]')) return;
       const runs = e.key === 'Enter' && (e.ctrlKey || e.metaKey);
