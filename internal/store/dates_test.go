@@ -187,7 +187,13 @@ func onlyOn(doc.Doc) (func(doc.Doc) bool, error) {
 // newDatedWorld is a world with a container as the API for MongoDB makes it.
 func newDatedWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, fs: vfs.NewMem(), now: 1_000_000, condition: onlyOn}
+	return newCollectionWorld(t, onlyOn)
+}
+
+// newCollectionWorld has a collection whose partial indexes have that condition.
+func newCollectionWorld(t *testing.T, condition catalog.Condition) *world {
+	t.Helper()
+	w := &world{t: t, fs: vfs.NewMem(), now: 1_000_000, condition: condition}
 	w.open()
 	t.Cleanup(w.close)
 	db, err := w.catalog.CreateDatabase(context.Background(), w.now, "d", nil)

@@ -210,7 +210,9 @@ func setNumber(key []byte, number uint64) []byte {
 	return key
 }
 
-func (t *terms) reset() { t.bytes, t.list, t.path = t.bytes[:0], t.list[:0], t.path[:0] }
+func (t *terms) reset() {
+	t.bytes, t.list, t.path, t.counting = t.bytes[:0], t.list[:0], t.path[:0], false
+}
 
 // begin begins the key of an entry.
 func (t *terms) begin(kind keys.Kind) (from int) {
@@ -258,8 +260,8 @@ func (t *terms) gather(m *matcher, rng keys.Range, generation uint16, body doc.D
 }
 
 // gatherChange is gather for a document before and after a change, without some terms that it has before and after: of
-// members that are the same, except below arrays, where terms do not say of which element they are. Names are there
-// once in each object.
+// members that are the same, except below arrays, where terms do not say of which element they are. Documents of
+// containers with an indexing policy have each name once in an object (doc.Builder).
 func gatherChange(sides *[2]terms, m *matcher, rng keys.Range, generation uint16, before, after doc.Doc) {
 	for i := range sides {
 		sides[i].rng, sides[i].generation = rng, generation

@@ -321,9 +321,13 @@ func TestEntriesOfRandomChanges(t *testing.T) {
 		ix := newIndexed(t, policy)
 		before := randomMembers(r, 3)
 		ix.create("x", before)
+		pad, other := "", `"pad":"`+strings.Repeat("x", 64<<10)+`",`
 		for range times(60) {
 			after := randomChange(r, before)
-			ix.replace("x", after)
+			if r.IntN(8) == 0 { // a small document, or a large one
+				pad, other = other, pad
+			}
+			ix.replace("x", pad+after)
 			ix.consistent()
 			if t.Failed() {
 				t.Fatalf("%+v\nbefore %s\nafter %s", policy, before, after)
@@ -349,7 +353,7 @@ func randomChange(r *rand.Rand, before string) string {
 	if r.IntN(3) == 0 {
 		return randomMembers(r, 3)
 	}
-	scalar := func() string { return `:` + strconv.Itoa(r.IntN(3)) }
+	scalar := func() string { return strconv.Itoa(r.IntN(3)) } // no name has a digit
 	return strings.Replace(before, scalar(), scalar(), 1+r.IntN(2))
 }
 
@@ -365,7 +369,11 @@ func randomMembers(r *rand.Rand, depth int) string {
 func randomValue(r *rand.Rand, depth int) string {
 	switch kind := r.IntN(4); {
 	case kind == 0 && depth > 0:
-		return "[" + randomValue(r, depth-1) + "," + randomValue(r, depth-1) + "]"
+		elements := randomValue(r, depth-1)
+		for range r.IntN(4) {
+			elements += "," + randomValue(r, depth-1)
+		}
+		return "[" + elements + "]"
 	case kind <= 2 && depth > 0:
 		return "{" + randomMembers(r, depth) + "}"
 	}

@@ -99,8 +99,8 @@ func (ws *writeSet) large() bool {
 	return n >= largeBody
 }
 
-// reserve counts the entries that the documents have, before and after, takes the memory for them, and allocates just
-// as much. Growing slices would need up to twice that, which nobody has accounted for.
+// reserve counts the terms that compareAll makes, takes the memory for them, and allocates just as much. Growing slices
+// would need up to twice that, which nobody has accounted for.
 func (ws *writeSet) reserve(ctx context.Context) error {
 	// Twice through the documents, to count first: that costs less than memory that nobody has accounted for.
 	w := &ws.work

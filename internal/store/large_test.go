@@ -1,9 +1,13 @@
 package store_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mayflydb/mayfly/internal/budget"
+	"github.com/mayflydb/mayfly/internal/catalog"
+	"github.com/mayflydb/mayfly/internal/doc"
 	"github.com/mayflydb/mayfly/internal/expiry"
 	"github.com/mayflydb/mayfly/internal/store"
 )
@@ -32,5 +36,38 @@ func TestWaitDoesNotShortenALife(t *testing.T) {
 		}
 		share.Close()
 	}
+	w.consistent()
+}
+
+// TestLargeWriteThatPanics: the memory of a write that panicked while it counted its terms is used again, and the next
+// write has all of its entries.
+func TestLargeWriteThatPanics(t *testing.T) {
+	panics := false
+	w := newCollectionWorld(t, func(doc.Doc) (func(doc.Doc) bool, error) {
+		return func(doc.Doc) bool {
+			if panics {
+				panic("a defect")
+			}
+			return true
+		}, nil
+	})
+	w.announce(catalog.NamedIndex{Name: "v", Columns: column("v", false), Partial: w.body(`{"on":true}`)})
+	w.ok(w.buildNamed())
+	create := func(id int64, pad int) {
+		body := w.body(fmt.Sprintf(`{"_id":%d,"v":1,"pad":%q}`, id, strings.Repeat("x", pad)))
+		_, err := w.write(store.Op{Verb: store.Create, Key: store.Identity(doc.Int(id)), Body: body})
+		w.ok(err)
+	}
+	panics = true
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		create(1, 64<<10)
+	}()
+	panics = false
+	create(2, 0)
 	w.consistent()
 }
