@@ -114,12 +114,13 @@ func conjoin(parts []condition, c condition) []condition {
 // all strings.
 func uniteTests(parts []condition) []condition {
 	var tests [][]*access.Tested // of each path
-	rest := parts[:0]
+	rest, exact := parts[:0], true
 	for _, c := range parts {
 		if c.kind != tested {
 			rest = append(rest, c)
 			continue
 		}
+		exact = exact && c.exact // else documents are looked at in any case
 		at := slices.IndexFunc(tests, func(same []*access.Tested) bool {
 			return slices.Equal(same[0].Range.Path, c.test.Range.Path)
 		})
@@ -133,7 +134,7 @@ func uniteTests(parts []condition) []condition {
 		if len(same) > 1 {
 			one = passing(same, true)
 		}
-		rest = append(rest, condition{kind: tested, test: one, exact: true})
+		rest = append(rest, condition{kind: tested, test: one, exact: exact})
 	}
 	return rest
 }

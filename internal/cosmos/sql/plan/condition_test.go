@@ -159,3 +159,25 @@ func BenchmarkBuild(b *testing.B) {
 		}
 	}
 }
+
+// TestUnitedTests: tests of one path become one, which is only exact if all of them are: a condition that the index
+// knows nothing of may be beside one of them.
+func TestUnitedTests(t *testing.T) {
+	test := condition{kind: tested, exact: true, test: &access.Tested{
+		Test: func(doc.Value) (passes, certain bool) { return true, true },
+	}}
+	for _, c := range []struct {
+		name  string
+		got   condition
+		exact bool
+	}{
+		{"two", either(test, test), true},
+		{"one beside what is unknown", either(both(unknown, test), test), false},
+		{"the other one", either(test, both(unknown, test)), false},
+		{"alone", either(both(unknown, test)), false},
+	} {
+		if c.got.kind != tested || c.got.exact != c.exact {
+			t.Errorf("%s: kind %v, exact %v", c.name, c.got.kind, c.got.exact)
+		}
+	}
+}
