@@ -342,7 +342,7 @@ func (ws *writeSet) gatherGeneration(sl *slot, i int) {
 // compareNamed is compare for the indexes that have names.
 func (ws *writeSet) compareNamed(sl *slot) error {
 	for _, n := range ws.x.named {
-		if sl.changed() && n.same(sl.side(0), sl.side(1)) {
+		if sl.changed() && n.sameEntries(sl.side(0), sl.side(1)) {
 			continue
 		}
 		if err := ws.diff(sl, func() error { return ws.gatherNamed(sl, n) }); err != nil {

@@ -142,7 +142,7 @@ func (ws *writeSet) gatherAll(sl *slot) {
 		}
 	}
 	for _, n := range ws.x.named {
-		if !sl.changed() || !n.same(sl.side(0), sl.side(1)) {
+		if !sl.changed() || !n.sameEntries(sl.side(0), sl.side(1)) {
 			_ = ws.gatherNamed(sl, n) // compareNamed meets the error again
 		}
 	}

@@ -42,9 +42,9 @@ func newNamed(x catalog.NamedIndex, partial func(doc.Doc) bool) *named {
 	return n
 }
 
-// same reports whether two versions of a document have the same entries, because they have the same values where the
-// paths of the index begin. It is false if that would not be quick to tell.
-func (n *named) same(before, after doc.Doc) bool {
+// sameEntries reports whether two versions of a document have the same entries, because they have the same values where
+// the paths of the index begin. It is false if that would not be quick to tell.
+func (n *named) sameEntries(before, after doc.Doc) bool {
 	if n.partial != nil || n.Wildcard {
 		return false
 	}

@@ -49,7 +49,7 @@ func (ws *writeSet) checkNamed(before, body doc.Doc) error {
 		if len(n.paths) == 1 && !n.Wildcard && len(n.paths[0]) == 1 {
 			continue // every value of one plain path can be indexed
 		}
-		if before != nil && n.same(before, body) {
+		if before != nil && n.sameEntries(before, body) {
 			continue
 		}
 		if _, err := n.eachKey(body, func([]doc.Value) {}); err != nil {
