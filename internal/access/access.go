@@ -26,6 +26,9 @@ type Access struct {
 	// All says that the documents are read to the last.
 	All bool
 
+	// Texts says that the JSON of each document is wanted, so that a Memo spares making it.
+	Texts bool
+
 	// Merged says that the documents of IndexScans come in one order: that of the columns of their indexes behind those
 	// that are Fixed, which go in the same directions in all of them. Each scan has one interval.
 	Merged bool

@@ -53,6 +53,7 @@ type reading struct {
 	collected int          // how many entries to collect in addition to a long list
 
 	ahead    fetcher       // records that were fetched at once, see lookahead
+	texts    bool          // the JSON of documents is wanted, see access.Access
 	memo     kv.Remembered // of the document that was found last, nil if it is not kept in memory
 	records  kv.Iterator   // over all records, nil until the first
 	here     bool          // records is at the record with the number at
@@ -75,7 +76,7 @@ func (s *Store) newReading(ctx context.Context, v catalog.View, a access.Access)
 // prepare finds out what a reading needs, before it takes its snapshot.
 func (s *Store) prepare(ctx context.Context, v catalog.View, a access.Access) *reading {
 	r := &reading{ctx: ctx, s: s, v: v, layout: v.State, of: a.Of, after: a.After, first: a.First, every: a.All,
-		collected: costs.collected, stats: a.Stats}
+		texts: a.Texts, collected: costs.collected, stats: a.Stats}
 	if r.stats == nil {
 		r.stats = &r.uncounted
 	}
@@ -281,7 +282,9 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 			return r.decode(value)
 		}
 	}
-	if r.ahead.memory != nil {
+	// A walk over all records has the value.
+	memory := r.ahead.memory != nil && (r.texts || !r.here || r.at != number)
+	if memory {
 		r.key = r.rng.Record(r.key[:0], number)
 		if r.memo = r.ahead.memory.Recall(r.key); r.memo != nil {
 			r.stats.Documents++
@@ -297,7 +300,7 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 		return h, nil, false, err
 	}
 	h, body, alive, err = r.present()
-	if err == nil && alive && r.ahead.memory != nil {
+	if err == nil && alive && memory {
 		r.ahead.memory.Remember(r.records.Key(), r.records.Value())
 	}
 	return h, body, alive, err

@@ -23,6 +23,7 @@ type sliceSource struct {
 	noCounter bool
 	tables    bool // Tabulate gives tables
 	noCounts  bool // and only values, if it is asked for ends and counts
+	texts     bool // wanted by a walk
 	short     int  // walks with First end with access.ErrLong after so many documents, those that resume after fewer
 }
 
@@ -186,6 +187,7 @@ type placed struct {
 
 func (s *sliceSource) Scan(_ context.Context, a access.Access) iter.Seq2[*access.Document, error] {
 	return func(yield func(*access.Document, error) bool) {
+		s.texts = s.texts || a.Texts
 		var list []placed
 		for _, d := range s.docs {
 			if s.selected(&d, a) {
