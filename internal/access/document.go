@@ -26,8 +26,8 @@ type Document struct {
 	// policy; 0 if it has none.
 	Deadline expiry.Stamp
 
-	// Memo is not nil if the store keeps this version of the document in memory. Body is then valid as long as it is
-	// used. Whoever replaces Body sets Memo to nil.
+	// Memo, when not nil, says that the store keeps this version of the document in memory. Body is then valid as long
+	// as it is used. Whoever replaces Body sets Memo to nil.
 	Memo Memo
 
 	// Position resumes a walk behind this document. Only walks set it; its bytes too are

@@ -54,7 +54,7 @@ type reading struct {
 
 	ahead    fetcher       // records that were fetched at once, see lookahead
 	texts    bool          // the JSON of documents is wanted, see access.Access
-	memo     kv.Remembered // of the document that was found last, nil if it is not kept in memory
+	memo     kv.Remembered // of the document that was found last, nil if it was not found in memory
 	records  kv.Iterator   // over all records, nil until the first
 	here     bool          // records is at the record with the number at
 	at       uint64
@@ -282,7 +282,7 @@ func (r *reading) record(number uint64) (h keys.Header, body doc.Doc, alive bool
 			return r.decode(value)
 		}
 	}
-	// A walk over all records has the value.
+	// A walk over all records already has the value.
 	memory := r.ahead.memory != nil && (r.texts || !r.here || r.at != number)
 	if memory {
 		r.key = r.rng.Record(r.key[:0], number)

@@ -23,6 +23,7 @@ func (s *itemSource) Scan(ctx context.Context, a access.Access) iter.Seq2[*acces
 	if s.part != nil {
 		a.Of = s.part.inOrder(a.Of)
 	}
+	a.Texts = a.Texts && !isMongo(s.view.State) // see asItems
 	return asItems(s.view.State, s.api.store.Scan(ctx, s.view, a))
 }
 

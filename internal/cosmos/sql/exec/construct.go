@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -191,6 +192,14 @@ func finite(v doc.Value, json []byte) bool {
 }
 
 var textNaN, textInfinity = []byte(`"NaN"`), []byte(`Infinity"`)
+
+// hasDocument reports whether the writer writes the whole document, alone or as a part.
+func (n node) hasDocument() bool {
+	if n.object != nil {
+		return slices.ContainsFunc(n.object.members, func(m objectMember) bool { return m.hasDocument() })
+	}
+	return n.document || slices.ContainsFunc(n.array, node.hasDocument)
+}
 
 // writeDocument writes the document including system properties.
 func writeDocument(f *frame, dst []byte) ([]byte, bool) {

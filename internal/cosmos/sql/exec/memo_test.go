@@ -75,15 +75,20 @@ func TestMemo(t *testing.T) {
 	}
 }
 
-// TestTextsAreWanted asks a source for texts only where each document that it gives is written whole.
+// TestTextsAreWanted checks that a query asks for texts only where the documents of an exact access are written whole,
+// as they come.
 func TestTextsAreWanted(t *testing.T) {
 	for query, want := range map[string]bool{
-		"SELECT * FROM c":                    true,
-		"SELECT VALUE c FROM c":              true,
-		`SELECT * FROM c WHERE c.n = 1`:      true, // by the index
-		"SELECT c.n FROM c":                  false,
-		`SELECT * FROM c WHERE c.n % 2 = 1`:  false,
-		"SELECT VALUE COUNT(c.n + 1) FROM c": false,
+		"SELECT * FROM c":                                    true,
+		"SELECT VALUE c FROM c":                              true,
+		`SELECT * FROM c WHERE c.n = 1`:                      true, // by the index
+		"SELECT c FROM c":                                    true,
+		`SELECT VALUE [c.n, {"whole": c}] FROM c`:            true,
+		"SELECT DISTINCT VALUE c FROM c":                     false,
+		"SELECT VALUE x.n FROM (SELECT VALUE c FROM c) AS x": false,
+		"SELECT c.n FROM c":                                  false,
+		`SELECT * FROM c WHERE c.n % 2 = 1`:                  false,
+		"SELECT VALUE COUNT(c.n + 1) FROM c":                 false,
 	} {
 		s := newSource(t, `{"id":"1","pk":"p","n":1,"text":"a"}`)
 		if _, err := (asking{query: query}).all(t, s); err != nil {

@@ -161,7 +161,7 @@ func (r *run) stored(after access.Position) iter.Seq2[*access.Document, error] {
 			a = access.Access{Of: r.plan.Shortcut, First: r.ahead}
 		}
 		a.After, a.Unordered, a.All = after, r.unordered(), r.mode != modeStream && r.ahead == 0
-		a.Texts = r.mode == modeStream && r.plan.Exact && r.sel.row.document
+		a.Texts = r.mode == modeStream && r.write != nil && r.plan.Exact && r.sel.row.hasDocument()
 		m := &r.page.Metrics
 		if r.passesOver(after) {
 			a.Skip = &access.Skip{Left: &r.token.skip}
