@@ -63,10 +63,10 @@ fuzz: ## Each fuzz target for FUZZTIME (10s)
 
 bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minutes)
 	go test -run '^$$' -bench . -benchmem ./...
-	go test -run '^$$' -bench PolicyChange -benchtime 200x -documents 1000000 ./internal/store
-	go test -run '^$$' -bench Wave -benchtime 1x -wave 1000000 ./internal/reaper
-	go test -run '^$$' -bench Start -benchtime 10x -items 1000000 ./cmd/mayfly
-	go test -run TestWave -v -wave 1000000 ./cmd/mayfly
+	go test -run '^$$' -bench PolicyChange -benchtime 200x ./internal/store -documents 1000000
+	go test -run '^$$' -bench Wave -benchtime 1x ./internal/reaper -wave 1000000
+	go test -run '^$$' -bench Start -benchtime 10x ./cmd/mayfly -items 1000000
+	go test -run TestWave -v ./cmd/mayfly -wave 1000000
 
 bench-compare: ## mayfly beside cosmium and FerretDB on SQLite, in turns, with the flags COMPARE (about 12 minutes)
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \

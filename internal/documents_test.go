@@ -110,6 +110,66 @@ func (p page) anchors() (names []string) {
 	return names
 }
 
+var (
+	inlineCode = regexp.MustCompile("`[^`]+`")
+	shellEnds  = regexp.MustCompile("&&|[;|#`\n]")
+	// goTestFlags are flags of go test itself. It gives all others to the test binary, with everything behind them.
+	goTestFlags = regexp.MustCompile(`^-(bench|benchmem|benchtime|c|count|fuzz|fuzztime|json|list|o|race|run|short|` +
+		`shuffle|skip|tags|timeout|v)(=|$)`)
+)
+
+// commands are the lines of the page's blocks, and what is written as code in its text.
+func (p page) commands() (found []string) {
+	for _, f := range p.fences() {
+		found = append(found, shellEnds.Split(f.text, -1)...)
+	}
+	for _, code := range inlineCode.FindAllString(fenced.ReplaceAllString(p.text, ""), -1) {
+		found = append(found, shellEnds.Split(strings.Join(strings.Fields(code), " "), -1)...)
+	}
+	return found
+}
+
+// packageTooLate returns the package that a command of go test names behind a flag which is not go test's own; "" for
+// none. That package is not tested.
+func packageTooLate(command string) string {
+	_, arguments, _ := strings.Cut(command, "go test ")
+	own := false
+	for _, a := range strings.Fields(arguments) {
+		if strings.HasPrefix(a, "-") && !goTestFlags.MatchString(a) {
+			own = true
+		}
+		if own && (a == "." || strings.HasPrefix(a, "./")) {
+			return a
+		}
+	}
+	return ""
+}
+
+func TestGoTestCommandsNamePackagesFirst(t *testing.T) {
+	all := slices.Clone(pages(t))
+	for _, name := range []string{"Makefile", "conformance/Makefile"} {
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page{name, "```\n" + string(text) + "```\n"})
+	}
+	checked := 0
+	for _, p := range all {
+		for _, c := range p.commands() {
+			if strings.Contains(c, "go test ") {
+				checked++
+			}
+			if late := packageTooLate(c); late != "" {
+				t.Errorf("%s: go test does not test %s, which is behind another flag: %s", p.path, late, c)
+			}
+		}
+	}
+	if checked < 50 {
+		t.Errorf("only %d commands were found", checked)
+	}
+}
+
 // pkgs are the folders below internal with code.
 func pkgs(t *testing.T) (found []string) {
 	t.Helper()

@@ -78,14 +78,21 @@ func (w *world) fill(from, count int) {
 	}
 }
 
-// BenchmarkRead reads documents of 1 KiB by partition and id, and the same records from the bare engine.
+// BenchmarkRead reads documents of 1 KiB by partition and id, and the same records from the bare engine: few, which the
+// engine remembers, and more than it can.
 func BenchmarkRead(b *testing.B) {
-	const count = 20_000
+	for _, count := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("documents=%d", count), func(b *testing.B) { benchRead(b, count) })
+	}
+}
+
+func benchRead(b *testing.B, count int) {
 	w := newDisk(b, benchDefinition(expiry.Never), true)
 	w.fill(0, count)
 	found := make([]store.Key, count)
 	for i := range found {
 		found[i], _ = benchBody(i)
+		w.ok(w.store.Read(context.Background(), w.view(), found[i], func(access.Document) error { return nil }))
 	}
 	b.Run("store", func(b *testing.B) {
 		b.ReportAllocs()
