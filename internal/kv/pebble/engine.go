@@ -119,6 +119,8 @@ type Engine struct {
 	tidied    clock.Stopwatch // since that last began
 	tidyPause time.Duration   // from tidied until it may begin again
 	returned  clock.Stopwatch // since the memory of memtables was last returned; with tidying
+	trimmed   clock.Stopwatch // since that of the cache was
+	slack     slackWatch
 
 	endRenewal atomic.Pointer[context.CancelFunc] // of the one that is running, nil for none
 }

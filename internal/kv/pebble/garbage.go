@@ -78,7 +78,7 @@ func (e *Engine) reclaim(ctx context.Context, deleted int64) error {
 		}
 		e.garbage.kept = 0
 	}
-	trimMalloc() // the blocks of removed tables have left the cache
+	e.trim() // the blocks of removed tables have left the cache
 	return nil
 }
 

@@ -8,6 +8,6 @@ const mappedBytes = 32 << 20
 // returnMemTables returns the memory of memtables that are gone to the system.
 func (e *Engine) returnMemTables() {
 	if e.pauses.size() < mappedBytes {
-		trimMalloc()
+		e.trim()
 	}
 }

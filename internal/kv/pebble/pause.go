@@ -16,7 +16,8 @@ const (
 	pauseSeconds = 64 // it would take at least so many seconds to write that again
 	pauseChecks  = 2  // at the present rate, and that was so at so many checks in a row
 
-	// returnEvery is how often the memory of memtables is returned at most, since that may take a collection.
+	// returnEvery is how often the memory of memtables is returned at most, since that may take a collection, and how
+	// often that of the cache is, since blocks wait for it up to 30 ms.
 	returnEvery = time.Minute
 )
 

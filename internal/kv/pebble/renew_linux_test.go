@@ -14,13 +14,7 @@ import (
 // TestMemTablesReturnTheirMemory fills memtables and pauses: what they took is the system's again, each time. It runs
 // in a process of its own, since what other tests leave counts, too. The race detector takes more than all that.
 func TestMemTablesReturnTheirMemory(t *testing.T) {
-	const alone = "MAYFLY_TEST_ALONE"
-	if os.Getenv(alone) == "" {
-		process := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=2m")
-		process.Env = append(os.Environ(), alone+"=1")
-		if out, err := process.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
+	if ranAlone(t) {
 		return
 	}
 	const memTable = 32 << 20
@@ -42,6 +36,21 @@ func TestMemTablesReturnTheirMemory(t *testing.T) {
 		set(t, e, "key", "value")
 		want(t, e, "key", "value")
 	}
+}
+
+// ranAlone reports whether it has run the test in a process of its own. In that process, it has not.
+func ranAlone(t *testing.T) bool {
+	t.Helper()
+	const alone = "MAYFLY_TEST_ALONE"
+	if os.Getenv(alone) != "" {
+		return false
+	}
+	process := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=2m")
+	process.Env = append(os.Environ(), alone+"=1")
+	if out, err := process.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return true
 }
 
 // residentBytes is the anonymous memory of the process.

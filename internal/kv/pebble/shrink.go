@@ -44,7 +44,7 @@ func (e *Engine) Shrink(ctx context.Context) error {
 	e.remembered.forget()
 	e.absent.forget()
 	e.cache.Reserve(math.MaxInt32)() // reserving all of it evicts all blocks
-	trimMalloc()
+	e.trim()
 	return nil
 }
 

@@ -16,12 +16,12 @@ const (
 
 // tick is called once a second. It frees the space of deleted keys: shortly after the end of a wave of deletions, and
 // at once when ordinary writes are rejected for lack of space. In a pause of writes it flushes the memtable. Pebble
-// itself would wait for more writes, which do not come.
+// itself would wait for more writes, which do not come. It returns memory that the block cache does not need any more.
 func (e *Engine) tick() {
 	refused := e.look()
 	e.tidyMu.Lock()
 	defer e.tidyMu.Unlock()
-	pause := e.pauses.found()
+	pause, slack := e.pauses.found(), e.slack.found(e.cache.Size(), e.cache.MaxSize())
 	if e.upkeep.why.Load() != nil || fault.KindOf(refused) != fault.OutOfSpace {
 		e.tidyPause = 0
 	}
@@ -37,6 +37,9 @@ func (e *Engine) tick() {
 			e.inBackground(func(ctx context.Context) error { return e.reclaim(ctx, deleted) })
 		case pause && e.space != nil:
 			e.inBackground(e.settle)
+		case slack && e.trimmed.Elapsed() >= returnEvery:
+			e.inBackground(e.returnSlack)
+			e.trimmed = clock.Start()
 		}
 	case fault.KindOf(refused) == fault.OutOfSpace && (e.tidyPause == 0 || e.tidied.Elapsed() >= e.tidyPause):
 		e.tidyPause = min(max(2*e.tidyPause, firstTidy), longTidy)
