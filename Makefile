@@ -61,7 +61,7 @@ fuzz: ## Each fuzz target for FUZZTIME (10s)
 		done; \
 	done
 
-bench: ## Benchmarks; docs/performance.md says how to read them (about 15 minutes)
+bench: ## Benchmarks; docs/performance.md says how to read them (about 20 minutes)
 	go test -run '^$$' -bench . -benchmem ./...
 	go test -run '^$$' -bench PolicyChange -benchtime 200x ./internal/store -documents 1000000
 	go test -run '^$$' -bench Wave -benchtime 1x ./internal/reaper -wave 1000000

@@ -55,13 +55,34 @@ const (
 // A sample shows whether remembering pays: one key in sampleOf is always remembered, in as small a part of the memory.
 // So the share of their reads that find a value is about that of all keys, if all are remembered. See Waldspurger et
 // al., Cache Modeling and Optimization using Miniature Simulations, USENIX ATC 2017.
-type sample struct{ reads, found atomic.Int64 }
+//
+// A few keys may have most of the reads, such as those that every query reads. If one of them is in the sample, it
+// stands for keys that there are not. So of what is read most, only so many reads count.
+type sample struct {
+	reads   atomic.Int64
+	found   atomic.Int64 // of those that count
+	surplus atomic.Int64 // that do not count
+	slots   [sampleSlots]atomic.Int32
+}
+
+// counts reports whether a read counts.
+func (s *sample) counts(hash uint64) bool { return s.slots[hash>>32%sampleSlots].Add(1) <= slotReads }
+
+// take returns how many reads counted, and how many of them found a value, and begins anew.
+func (s *sample) take() (reads, found int64) {
+	for i := range s.slots {
+		s.slots[i].Store(0)
+	}
+	return max(1, sampleReads-s.surplus.Swap(0)), s.found.Swap(0)
+}
 
 const (
 	sampleOf      = 16
 	sampleReads   = 2048 // before a decision; with 256 it changes too often, and leaves garbage
 	worthBegin    = 3    // one read in so many finds a value: begin to remember all keys
 	worthContinue = 5    // fewer than one in so many: end
+	sampleSlots   = 1024 // keys have slots by their hashes
+	slotReads     = 16   // that count of one slot, between two decisions
 )
 
 // A rememberedSet has the keys whose hashes end in the same bits.
@@ -153,7 +174,10 @@ func (r *remembered) findUpTo(hash uint64, key, last []byte, mark uint64) *remem
 		return r.look(hash, key, last, mark)
 	}
 	v := r.look(hash, key, last, mark)
-	if v != nil {
+	switch {
+	case !r.sample.counts(hash):
+		r.sample.surplus.Add(1)
+	case v != nil:
 		r.sample.found.Add(1)
 	}
 	if r.sample.reads.Add(1)%sampleReads == 0 {
@@ -168,14 +192,14 @@ func (r *remembered) decide() {
 		return
 	}
 	defer r.deciding.Unlock()
-	found := r.sample.found.Swap(0)
+	reads, found := r.sample.take()
 	switch all := r.all.Load(); {
-	case !all && found*worthBegin >= sampleReads:
+	case !all && found*worthBegin >= reads:
 		if r.blocks != nil {
 			r.release = r.blocks.Reserve(int(2*r.limit - r.limit/sampleOf))
 		}
 		r.all.Store(true)
-	case all && found*worthContinue < sampleReads:
+	case all && found*worthContinue < reads:
 		r.all.Store(false)
 		r.makeRoom()
 		if r.release != nil {

@@ -199,6 +199,41 @@ func TestRememberedPays(t *testing.T) {
 	}
 }
 
+// TestRememberedDespiteHotKeys reads four keys of the sample all the time, such as every query reads some, beside keys
+// of which few could be remembered.
+func TestRememberedDespiteHotKeys(t *testing.T) {
+	r := newRemembered(512<<10, nil)
+	value := string(make([]byte, 1<<10))
+	read := func(key string) {
+		if _, ok := r.recall(key, 1); !ok {
+			r.see(key, value, 1)
+		}
+	}
+	var hot []string
+	for i := 0; len(hot) < 4; i++ {
+		if key := fmt.Sprint("hot", i); sampled(r.hash([]byte(key))) {
+			hot = append(hot, key)
+		}
+	}
+	const keys, reads = 100_000, 500_000
+	for i := range reads {
+		if i%96 == 0 { // of these, the sample has six on average
+			for _, key := range hot {
+				read(key)
+			}
+		}
+		if read(fmt.Sprint("cold", i*7919%keys)); r.all.Load() {
+			t.Fatalf("after %d reads all keys are remembered", i+1)
+		}
+	}
+	for i := range reads { // they alone pay
+		read(hot[i%len(hot)])
+	}
+	if !r.all.Load() {
+		t.Error("only keys of the sample are remembered, though a few keys have all reads")
+	}
+}
+
 // TestRememberedLinearizable reads and writes few keys from many goroutines. Each batch raises a pair of counters
 // together. No reader sees an older value than one that was acknowledged or seen before, and no snapshot has two
 // different counters, however it reads them. A third key of each pair is deleted as a range and written again.
