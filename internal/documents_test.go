@@ -113,9 +113,11 @@ func (p page) anchors() (names []string) {
 var (
 	inlineCode = regexp.MustCompile("`[^`]+`")
 	shellEnds  = regexp.MustCompile("&&|[;|#`\n]")
-	// goTestFlags are flags of go test itself. It gives all others to the test binary, with everything behind them.
-	goTestFlags = regexp.MustCompile(`^-(bench|benchmem|benchtime|c|count|fuzz|fuzztime|json|list|o|race|run|short|` +
-		`shuffle|skip|tags|timeout|v)(=|$)`)
+	// goTestFlags are common flags of go test itself. It gives all others to the test binary, and takes no package
+	// behind them.
+	goTestFlags = regexp.MustCompile(`^-(bench|benchmem|benchtime|blockprofile|c|count|cover|coverprofile|cpu|cpuprofile|` +
+		`failfast|fuzz|fuzztime|json|list|memprofile|mutexprofile|o|p|parallel|race|run|short|shuffle|skip|tags|timeout|` +
+		`trace|v|vet)(=|$)`)
 )
 
 // commands are the lines of the page's blocks, and what is written as code in its text.

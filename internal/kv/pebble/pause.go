@@ -17,7 +17,7 @@ const (
 	pauseChecks  = 2  // at the present rate, and that was so at so many checks in a row
 
 	// returnEvery is how often the memory of memtables is returned at most, since that may take a collection, and how
-	// often that of the cache is, since blocks wait for it up to 30 ms.
+	// often tick returns that of the cache, since blocks wait for it up to 30 ms.
 	returnEvery = time.Minute
 )
 

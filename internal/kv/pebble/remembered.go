@@ -56,24 +56,23 @@ const (
 // So the share of their reads that find a value is about that of all keys, if all are remembered. See Waldspurger et
 // al., Cache Modeling and Optimization using Miniature Simulations, USENIX ATC 2017.
 //
-// A few keys may have most of the reads, such as those that every query reads. If one of them is in the sample, it
-// stands for keys that there are not. So of what is read most, only so many reads count.
+// A key that every query reads may be in the sample, and would have many of its reads. So one read of any key in
+// sampleOf is drawn at random. If the sample has more reads than that, these are of such keys, which find a value each
+// time, and do not count. See Waldspurger et al., Efficient MRC Construction with SHARDS, FAST 2015, which corrects its
+// sample by that difference.
 type sample struct {
 	reads   atomic.Int64
-	found   atomic.Int64 // of those that count
-	surplus atomic.Int64 // that do not count
-	slots   [sampleSlots]atomic.Int32
+	found   atomic.Int64 // of these, a value
+	drawn   atomic.Int64 // of all reads
+	decided int64        // reads until the last decision
 }
 
-// counts reports whether a read counts.
-func (s *sample) counts(hash uint64) bool { return s.slots[hash>>32%sampleSlots].Add(1) <= slotReads }
-
-// take returns how many reads counted, and how many of them found a value, and begins anew.
+// take returns how many reads count, and how many of them found a value, and begins anew.
 func (s *sample) take() (reads, found int64) {
-	for i := range s.slots {
-		s.slots[i].Store(0)
-	}
-	return max(1, sampleReads-s.surplus.Swap(0)), s.found.Swap(0)
+	all := s.reads.Load()
+	reads, s.decided = all-s.decided, all
+	surplus := max(0, reads-s.drawn.Swap(0))
+	return reads - surplus, s.found.Swap(0) - surplus
 }
 
 const (
@@ -81,8 +80,6 @@ const (
 	sampleReads   = 2048 // before a decision; with 256 it changes too often, and leaves garbage
 	worthBegin    = 3    // one read in so many finds a value: begin to remember all keys
 	worthContinue = 5    // fewer than one in so many: end
-	sampleSlots   = 1024 // keys have slots by their hashes
-	slotReads     = 16   // that count of one slot, between two decisions
 )
 
 // A rememberedSet has the keys whose hashes end in the same bits.
@@ -167,6 +164,9 @@ func (r *remembered) find(hash uint64, key []byte, mark uint64) *rememberedValue
 
 // findUpTo is find for what depends on all keys up to last.
 func (r *remembered) findUpTo(hash uint64, key, last []byte, mark uint64) *rememberedValue {
+	if rand.Uint32()%sampleOf == 0 {
+		r.sample.drawn.Add(1)
+	}
 	if !sampled(hash) {
 		if !r.all.Load() {
 			return nil
@@ -174,10 +174,7 @@ func (r *remembered) findUpTo(hash uint64, key, last []byte, mark uint64) *remem
 		return r.look(hash, key, last, mark)
 	}
 	v := r.look(hash, key, last, mark)
-	switch {
-	case !r.sample.counts(hash):
-		r.sample.surplus.Add(1)
-	case v != nil:
+	if v != nil {
 		r.sample.found.Add(1)
 	}
 	if r.sample.reads.Add(1)%sampleReads == 0 {

@@ -199,38 +199,50 @@ func TestRememberedPays(t *testing.T) {
 	}
 }
 
-// TestRememberedDespiteHotKeys reads four keys of the sample all the time, such as every query reads some, beside keys
-// of which few could be remembered.
+// TestRememberedDespiteHotKeys reads hot keys beside keys of which few could be remembered: four that are in the
+// sample, such as every query may read some, and many that have three of five reads.
 func TestRememberedDespiteHotKeys(t *testing.T) {
-	r := newRemembered(512<<10, nil)
 	value := string(make([]byte, 1<<10))
-	read := func(key string) {
-		if _, ok := r.recall(key, 1); !ok {
-			r.see(key, value, 1)
-		}
-	}
-	var hot []string
-	for i := 0; len(hot) < 4; i++ {
-		if key := fmt.Sprint("hot", i); sampled(r.hash([]byte(key))) {
-			hot = append(hot, key)
-		}
-	}
-	const keys, reads = 100_000, 500_000
-	for i := range reads {
-		if i%96 == 0 { // of these, the sample has six on average
-			for _, key := range hot {
-				read(key)
+	for _, c := range []struct {
+		name    string
+		hot     int
+		sampled bool // hot keys are in the sample
+		reads   int  // of hot keys in a round
+		cold    int  // of others
+		all     bool
+	}{
+		{"four in the sample", 4, true, 4, 96, false},
+		{"many", 300, false, 3, 2, true},
+		{"only four in the sample", 4, true, 1, 0, true},
+	} {
+		r := newRemembered(512<<10, nil)
+		read := func(key string) {
+			if _, ok := r.recall(key, 1); !ok {
+				r.see(key, value, 1)
 			}
 		}
-		if read(fmt.Sprint("cold", i*7919%keys)); r.all.Load() {
-			t.Fatalf("after %d reads all keys are remembered", i+1)
+		var hot []string
+		for i := 0; len(hot) < c.hot; i++ {
+			if key := fmt.Sprint("hot", i); !c.sampled || sampled(r.hash([]byte(key))) {
+				hot = append(hot, key)
+			}
 		}
-	}
-	for i := range reads { // they alone pay
-		read(hot[i%len(hot)])
-	}
-	if !r.all.Load() {
-		t.Error("only keys of the sample are remembered, though a few keys have all reads")
+		rounds := 1_000_000 / (c.reads + c.cold)
+		begun := 0
+		for i := range rounds {
+			for j := range c.reads {
+				read(hot[(i*c.reads+j)%len(hot)])
+			}
+			for j := range c.cold {
+				read(fmt.Sprint("cold", (i*c.cold+j)*7919%100_000))
+			}
+			if i >= rounds/2 && r.all.Load() {
+				begun++
+			}
+		}
+		if got := begun > rounds/4; got != c.all {
+			t.Errorf("%s: all keys are remembered: %v", c.name, got)
+		}
 	}
 }
 
