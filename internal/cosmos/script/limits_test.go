@@ -73,6 +73,7 @@ func TestJSONSaysWhyItRefuses(t *testing.T) {
 // A script reserves memory at its host, and is ended if there is none.
 func TestMemoryIsAskedFor(t *testing.T) {
 	asked := make(chan int64, 100)
+	runtime.GC() // what earlier tests have left would count as memory from before
 	h := newMemoryCollection(t).host()
 	h.Reserve = func(n int64) bool { asked <- n; return false }
 	_, err := compiled(t, `function f() { const a = []; while (true) a.push({ a: [] }); }`).RunProcedure(t.Context(),
@@ -80,8 +81,13 @@ func TestMemoryIsAskedFor(t *testing.T) {
 	if fault.KindOf(err) != fault.Busy {
 		t.Errorf("error %v", err)
 	}
-	if n := <-asked; n%smallGrowth != 0 || n <= smallGrowth {
-		t.Errorf("it asks for %d bytes", n)
+	select {
+	case n := <-asked:
+		if n%smallGrowth != 0 || n <= smallGrowth {
+			t.Errorf("it asks for %d bytes", n)
+		}
+	default:
+		t.Error("it asks for none")
 	}
 }
 
